@@ -1,0 +1,195 @@
+#include "simulator/fold.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace stave::simulator {
+namespace {
+
+// What decides a rank's partners in one collective: enough to tell apart those
+// that differ, and few of them in a program.
+struct Shape {
+  AxesId axis;
+  GroupsId groups;
+  PairsId pairs;
+  std::optional<std::int32_t> shift;
+  std::optional<CoordInt> peer;
+  CommandId command;  // the first with this shape
+
+  auto key() const {
+    return std::tuple(axis.value, groups.value, pairs.value, shift.value_or(0), shift.has_value(), peer.has_value(),
+                      peer ? peer->constant : 0, peer ? peer->varying.value : 0);
+  }
+};
+
+std::vector<Shape> shapes_of(const Expanded& expanded) {
+  std::map<decltype(Shape{}.key()), Shape> found;
+  for (std::size_t i = 0; i < expanded.commands.size(); ++i) {
+    const CommandId id{i};
+    std::visit(
+        [&]<class T>(const T& op) {
+          if constexpr (CollectiveOp<T>) {
+            Shape s{op.axis, op.groups, {}, {}, {}, id};
+            if constexpr (std::is_same_v<T, CollectivePermute>) {
+              s.pairs = op.pairs;
+              s.shift = op.shift;
+            }
+            if constexpr (std::is_same_v<T, Send> || std::is_same_v<T, Recv>) s.peer = op.peer;
+            found.emplace(s.key(), s);
+          }
+        },
+        expanded[id].payload);
+  }
+  std::vector<Shape> shapes;
+  for (const auto& [key, shape] : found) shapes.push_back(shape);
+  return shapes;
+}
+
+using Signature = std::vector<std::int64_t>;
+
+class Refinement {
+ public:
+  Refinement(const Plan& plan, int devices_per_node, const std::vector<std::uint32_t>& colour)
+      : plan_(plan), per_node_(static_cast<Rank>(devices_per_node)), colour_(colour), signatures_(colour.size()) {
+    for (Rank r = 0; r < colour.size(); ++r) signatures_[r].push_back(colour[r]);
+  }
+
+  // Each group is looked at once, for all of its members.
+  void add(std::uint32_t rank_class, const Shape& shape) {
+    const Expanded& expanded = plan_.classes[rank_class].expanded;
+    std::vector<bool> done(colour_.size());
+    for (Rank r = 0; r < colour_.size(); ++r) {
+      if (plan_.class_of_rank[r] != rank_class || done[r]) continue;
+      std::visit(
+          [&]<class T>(const T& op) {
+            if constexpr (CollectiveOp<T>) {
+              const GroupOfRank group = expanded.group_of(op, r);
+              if constexpr (std::is_same_v<T, Send> || std::is_same_v<T, Recv>) {
+                done[r] = true;
+                add_peer(expanded, op.peer, r, group);
+              } else {
+                done[r] = true;
+                for (const Rank member : group.members) done[member] = true;
+                if constexpr (std::is_same_v<T, CollectivePermute>)
+                  add_pairs(rank_class, expanded.pairs_of(op, group.members.size()), group.members);
+                else
+                  add_group(rank_class, group.members);
+              }
+            }
+          },
+          expanded[shape.command].payload);
+    }
+  }
+
+  // Dense colours; how many.
+  std::size_t colours(std::vector<std::uint32_t>& refined) const {
+    std::map<Signature, std::uint32_t> seen;
+    refined.resize(signatures_.size());
+    for (std::size_t r = 0; r < signatures_.size(); ++r)
+      refined[r] = seen.emplace(signatures_[r], static_cast<std::uint32_t>(seen.size())).first->second;
+    return seen.size();
+  }
+
+ private:
+  Rank node(Rank r) const { return r / per_node_; }
+  std::int64_t id_of(Signature signature) {
+    return keys_.emplace(std::move(signature), static_cast<std::int64_t>(keys_.size())).first->second;
+  }
+
+  void add_peer(const Expanded& expanded, CoordInt to, Rank rank, const GroupOfRank& group) {
+    const std::int64_t peer = expanded.at(to, rank);
+    if (peer < 0 || peer >= static_cast<std::int64_t>(group.members.size())) return;
+    const Rank other = group.members[static_cast<std::size_t>(peer)];
+    signatures_[rank].push_back(2 * static_cast<std::int64_t>(colour_[other]) + (node(rank) != node(other)));
+  }
+
+  void add_pairs(std::uint32_t rank_class, const Pairs& pairs, const std::vector<Rank>& members) {
+    std::vector<Signature> in(members.size()), out(members.size());
+    for (const auto& [source, target] : pairs) {
+      if (source >= members.size() || target >= members.size()) continue;
+      const bool crosses = node(members[source]) != node(members[target]);
+      out[source].push_back(2 * static_cast<std::int64_t>(colour_[members[target]]) + crosses);
+      in[target].push_back(2 * static_cast<std::int64_t>(colour_[members[source]]) + crosses);
+    }
+    for (std::size_t p = 0; p < members.size(); ++p) {
+      if (plan_.class_of_rank[members[p]] != rank_class) continue;
+      std::sort(in[p].begin(), in[p].end());
+      std::sort(out[p].begin(), out[p].end());
+      Signature s = std::move(in[p]);
+      s.push_back(-1);
+      s.insert(s.end(), out[p].begin(), out[p].end());
+      signatures_[members[p]].push_back(id_of(std::move(s)));
+    }
+  }
+
+  // The members' distances tell groups apart that only look alike by colour.
+  void add_group(std::uint32_t rank_class, const std::vector<Rank>& members) {
+    Signature s;
+    std::set<Rank> nodes;
+    for (const Rank member : members) {
+      s.push_back(colour_[member]);
+      nodes.insert(node(member));
+    }
+    std::sort(s.begin(), s.end());
+    s.push_back(static_cast<std::int64_t>(nodes.size()));
+    for (const Rank member : members)
+      s.push_back(static_cast<std::int64_t>(member) - static_cast<std::int64_t>(members[0]));
+    const std::int64_t id = id_of(std::move(s));
+    for (const Rank member : members)
+      if (plan_.class_of_rank[member] == rank_class) signatures_[member].push_back(id);
+  }
+
+  const Plan& plan_;
+  Rank per_node_;
+  const std::vector<std::uint32_t>& colour_;
+  std::vector<Signature> signatures_;
+  std::map<Signature, std::int64_t> keys_;
+};
+
+Folding folding_of(const std::vector<std::uint32_t>& colour) {
+  Folding f;
+  std::map<std::uint32_t, std::uint32_t> dense;
+  for (Rank r = 0; r < colour.size(); ++r) {
+    const auto [at, fresh] = dense.emplace(colour[r], static_cast<std::uint32_t>(dense.size()));
+    if (fresh) {
+      f.representative.push_back(r);
+      f.ranks.emplace_back();
+    }
+    f.colour_of_rank.push_back(at->second);
+    f.ranks[at->second].push_back(r);
+  }
+  return f;
+}
+
+}  // namespace
+
+Folding unfolded(std::size_t ranks) {
+  std::vector<std::uint32_t> colour(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) colour[r] = static_cast<std::uint32_t>(r);
+  return folding_of(colour);
+}
+
+Folding fold(const Plan& plan, int devices_per_node, const std::vector<Rank>& apart) {
+  devices_per_node = std::max(devices_per_node, 1);
+  std::vector<std::vector<Shape>> shapes;
+  for (const RankClass& c : plan.classes) shapes.push_back(shapes_of(c.expanded));
+  std::vector<std::uint32_t> colour = plan.class_of_rank;
+  auto next = static_cast<std::uint32_t>(plan.classes.size());
+  for (const Rank r : apart)
+    if (r < colour.size()) colour[r] = next++;
+  std::size_t colours = 0;
+  for (;;) {
+    Refinement refinement(plan, devices_per_node, colour);
+    for (std::uint32_t c = 0; c < shapes.size(); ++c)
+      for (const Shape& shape : shapes[c]) refinement.add(c, shape);
+    std::vector<std::uint32_t> refined;
+    const std::size_t found = refinement.colours(refined);
+    colour = std::move(refined);
+    if (found == colours) break;
+    colours = found;
+  }
+  return folding_of(colour);
+}
+
+}  // namespace stave::simulator

@@ -1,0 +1,56 @@
+#include "simulator/topology.h"
+
+#include <algorithm>
+
+namespace stave::simulator {
+
+Topology::Topology(const Machine& machine, Engine& engine, std::vector<Rank> ranks)
+    : engine_(engine), per_node_(static_cast<std::uint32_t>(std::max(machine.devices_per_node, 1))) {
+  const Link* link = machine.device_link();
+  peer_ = link && link->scope == "peer";
+  const DeviceSpec spec{sm_shape(machine.device),
+                        std::max(static_cast<std::uint32_t>(machine.device.copy_engines.value), 1u)};
+  Sharing& sharing = engine.sharing();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    engine.add_device(spec);
+    first_.push_back(static_cast<std::uint32_t>(sharing.resources()));
+    for (const ResourceKind kind :
+         {ResourceKind::Memory, ResourceKind::L2, ResourceKind::Power, ResourceKind::Link, ResourceKind::Link,
+          ResourceKind::Link, ResourceKind::Link, ResourceKind::Pcie, ResourceKind::Pcie})
+      sharing.add_resource(kind);
+  }
+}
+
+Topology::Own Topology::own(Resource resource) {
+  switch (resource) {
+    case Resource::Memory: return Memory;
+    case Resource::L2: return L2;
+    case Resource::Power: return Power;
+    case Resource::LinkOut: return Out;
+    case Resource::LinkIn: return In;
+    case Resource::PcieOut: return PcieOut;
+    case Resource::PcieIn: return PcieIn;
+  }
+  return Memory;
+}
+
+void Topology::local_uses(std::uint32_t device, const std::vector<std::pair<Resource, std::uint32_t>>& parts,
+                          std::uint32_t ends, std::vector<Use>& uses) const {
+  for (const auto& [resource, amount] : parts)
+    if (resource != Resource::LinkOut && resource != Resource::LinkIn)
+      uses.push_back({first_[device] + own(resource), (amount + ends - 1) / ends});
+}
+
+void Topology::link_uses(std::uint32_t from, std::uint32_t to, bool crosses_nodes, std::uint32_t amount,
+                         std::vector<Use>& uses) {
+  if (!crosses_nodes && peer_) {
+    const auto [at, fresh] = pairs_.emplace(std::pair(from, to), 0);
+    if (fresh) at->second = engine_.sharing().add_resource(ResourceKind::Link);
+    uses.push_back({at->second, amount});
+    return;
+  }
+  uses.push_back({first_[from] + (crosses_nodes ? NicOut : Out), amount});
+  uses.push_back({first_[to] + (crosses_nodes ? NicIn : In), amount});
+}
+
+}  // namespace stave::simulator
