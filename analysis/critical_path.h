@@ -1,0 +1,35 @@
+// The chain of work and waiting that the end of a timeline hung on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/intervals.h"
+#include "core/timeline/timeline.h"
+
+namespace stave {
+
+// One stretch of the chain. Consecutive stretches touch, and their durations
+// add up to the window.
+struct PathPart {
+  enum class Kind : std::uint8_t {
+    Work,  // the slice ran
+    Gap,   // nothing on the chain ran: launch latency, the gap between kernels, or unknown
+  };
+  Kind kind = Kind::Work;
+  SliceId slice;  // Gap: the slice that came after
+  Time start{};
+  Picoseconds duration{};
+  Certainty certainty = Certainty::Predicted;  // of the edge towards the part before
+
+  friend bool operator==(const PathPart&, const PathPart&) = default;
+};
+std::string_view name_of(PathPart::Kind kind);
+
+// From the window's begin to its end. Walks back from the slice that ends last
+// through the flow, or the slice before on its own track, that ended last; a
+// collective that waited for its peers is left at the moment it began to move.
+// Empty if no slice lies in the window.
+std::vector<PathPart> critical_path(const Timeline& timeline, Interval window);
+
+}  // namespace stave

@@ -1,0 +1,74 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "core/text/nearest.h"
+
+namespace {
+
+bool asks_for_json(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i)
+    if (std::string_view(argv[i]) == "--json") return true;
+  return false;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace stave;
+  using namespace stave::cli;
+
+  std::set_new_handler([] {
+    note("error: out of memory: choose smaller params or fewer iterations [");
+    note("STV0906");
+    note("]\n");
+    std::_Exit(exit_machine);
+  });
+  if (argc > 1 && argv[1][0] != '-') {
+    const std::string_view name = argv[1];
+    std::vector<std::string_view> names;
+    for (const Verb& verb : verbs()) names.push_back(verb.name);
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return usage_error(fmt::format("no verb '{}'; `stave --help` lists them{}", name, did_you_mean(name, names)),
+                         {.json = asks_for_json(argc, argv)});
+  }
+  CLI::App app{"Simulates, checks, runs and compares GPU command schedules.", "stave"};
+  app.set_version_flag("-V,--version", STAVE_VERSION);
+  app.set_help_flag("-h,--help", "Print this help");
+  app.require_subcommand(1);
+  app.footer("`stave demo` shows the main job; `stave VERB --help` ends with an example.");
+
+  std::vector<std::pair<CLI::App*, Run>> runs;
+  for (const Verb& verb : verbs()) {
+    CLI::App* sub = app.add_subcommand(std::string(verb.name), std::string(verb.summary));
+    sub->footer("Example:\n  " + std::string(verb.example));
+    runs.emplace_back(sub, verb.define(*sub));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {
+    return app.exit(asked);
+  } catch (const CLI::ParseError& error) {
+    const int code = usage_error(error.what(), {.json = asks_for_json(argc, argv)});
+    if (!asks_for_json(argc, argv)) note("Run `stave --help` or `stave VERB --help`.\n");
+    return code;
+  }
+  for (const auto& [sub, run] : runs) {
+    if (!sub->parsed()) continue;
+    const int code = run();
+    // A full disk or a closed pipe behind stdout is an error too.
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      note("error: cannot write to standard output [STV0002]\n");
+      return exit_machine;
+    }
+    return code;
+  }
+  return exit_input;
+}

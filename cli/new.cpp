@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <memory>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "core/base/files.h"
+#include "workbench/templates.h"
+
+namespace stave::cli {
+namespace {
+
+struct Options {
+  std::string name;
+  std::string output;
+  bool yes = false;
+};
+
+int write_template(const Options& options) {
+  if (options.name.empty()) {
+    for (const Template& t : templates()) print(fmt::format("{:<20} {}\n", t.name, t.summary));
+    return exit_ok;
+  }
+  for (const Template& t : templates()) {
+    if (t.name != options.name) continue;
+    std::string path = options.output;
+    if (path.empty()) {
+      path = std::string(t.name) + ".stave";
+      for (char& c : path)
+        if (c == '-') c = '_';
+    }
+    if (path != "-" && !options.yes && ::access(path.c_str(), F_OK) == 0)
+      return fail({{Severity::Error, "STV0002", "it exists already; --yes replaces it", {.file = path}, {}}}, {},
+                  exit_input);
+    if (const Result<void> written = write_file(path, t.text); !written)
+      return fail(written.problems(), {}, exit_machine);
+    if (path != "-") print(fmt::format("wrote {}; try: stave sim {}\n", path, path));
+    return exit_ok;
+  }
+  return usage_error(fmt::format("no template '{}'; `stave new` lists them", options.name));
+}
+
+}  // namespace
+
+Run define_new(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("TEMPLATE", options->name, "Which one; without it, the list");
+  app.add_option("-o,--output", options->output, "Where to write; - is standard output. Default: TEMPLATE.stave");
+  app.add_flag("-y,--yes", options->yes, "Replace a file that is there");
+  return [options] { return write_template(*options); };
+}
+
+}  // namespace stave::cli

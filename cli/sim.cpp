@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "cli/common.h"
+#include "cli/verbs.h"
+#include "workbench/predict.h"
+
+namespace stave::cli {
+namespace {
+
+struct Options {
+  std::string file;
+  std::vector<std::string> params;
+  std::string mode = "eager";
+  std::string network_model = "max-min";
+  std::string observer;
+  std::optional<std::string> output_file;
+  bool yes = false;
+  PredictOptions predict;
+  OutputOptions output;
+};
+
+int sim(Options& options) {
+  Result<ParamValues> params = params_of(options.params);
+  if (!params) return fail(params.problems(), options.output, exit_input);
+  options.predict.params = *std::move(params);
+  options.predict.mode = *mode_named(options.mode);
+  options.predict.simulate.network_model = options.network_model;
+  options.predict.simulate.observer_cupti = options.observer == "cupti";
+  const Result<Schedule> schedule = open_checked(options.file, options.output);
+  if (!schedule) return exit_input;
+  const Result<Predicted> predicted = predict(*schedule, options.predict);
+  if (!predicted) return fail(predicted.problems(), options.output, exit_input, *schedule);
+  if (options.output_file) {
+    if (const Result<void> saved = save(*schedule, *predicted, *options.output_file, options.yes); !saved)
+      return fail(saved.problems(), options.output, saved.problems()[0].code == "STV0913" ? exit_input : exit_machine);
+  }
+  if (options.output.json) {
+    print(predict_json(*schedule, *predicted, options.output_file));
+  } else if (!options.output.quiet || predicted->prediction.summary.deadlock) {
+    print(predict_text(*schedule, *predicted));
+    if (options.output_file)
+      print(fmt::format("stored in {}; try: stave report {}\n", *options.output_file, *options.output_file));
+  }
+  return predicted->prediction.summary.deadlock ? exit_finding : exit_ok;
+}
+
+}  // namespace
+
+Run define_sim(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("FILE", options->file, "A schedule; - is standard input")->required();
+  app.add_option("--machine", options->predict.machine, "A name (`stave machines` lists them) or a machine file")
+      ->capture_default_str();
+  add_mode(app, options->mode);
+  add_params(app, options->params);
+  std::vector<std::string> models;
+  for (const NetworkModelName& model : network_model_names()) models.emplace_back(model.name);
+  app.add_option("--network-model", options->network_model, "How concurrent transfers share links and memory")
+      ->check(CLI::IsMember(models))
+      ->capture_default_str();
+  app.add_option("--observer", options->observer, "cupti: predict the profiled run, whose launches cost more")
+      ->check(CLI::IsMember({"cupti"}));
+  app.add_option("--jitter", options->predict.jitter,
+                 "Predict again this many times with host calls up to a tenth slower: range, and fragile or not")
+      ->capture_default_str();
+  app.add_option("-o,--output", options->output_file,
+                 "Store the predicted timeline in this run file; a run file that is there is replaced");
+  app.add_flag("-y,--yes", options->yes, "With -o: replace a file of any kind");
+  add_output_options(app, options->output);
+  return [options] { return sim(*options); };
+}
+
+}  // namespace stave::cli

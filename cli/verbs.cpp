@@ -1,0 +1,23 @@
+#include "cli/verbs.h"
+
+namespace stave::cli {
+
+std::span<const Verb> verbs() {
+  static constexpr Verb table[] = {
+      {"check", "Report what is wrong with a schedule", "stave check examples/ring_matmul_2.stave", define_check},
+      {"fmt", "Print a schedule in its canonical form", "stave fmt examples/pipeline.stave", define_fmt},
+      {"run", "Execute a schedule on the CPU reference, all ranks in one process",
+       "stave run examples/collatz.stave --input start=27", define_run},
+      {"sim", "Predict a schedule's timeline on a machine", "stave sim examples/ring_matmul_2.stave --machine h200-x2",
+       define_sim},
+      {"report", "Say what a stored run did", "stave report ring.sqlite", define_report},
+      {"docs", "Print the reference of the schedule language", "stave docs", define_docs},
+      {"machines", "List the machines that Stave ships, or show one", "stave machines h200-x2", define_machines},
+      {"new", "Write a schedule to start from", "stave new ring-matmul -o -", define_new},
+      {"demo", "Check, execute, predict and report a ring collective matmul", "stave demo", define_demo},
+      {"doctor", "Say what is missing here and what that disables", "stave doctor", define_doctor},
+  };
+  return table;
+}
+
+}  // namespace stave::cli

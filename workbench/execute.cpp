@@ -1,0 +1,161 @@
+#include "workbench/execute.h"
+
+#include <algorithm>
+
+#include "core/ir/interpret/inputs.h"
+#include "core/ir/interpret/npy.h"
+#include "core/ir/interpret/operand.h"
+#include "executor/drivers.h"
+
+namespace stave {
+namespace {
+
+struct FileFor {
+  std::string parameter;
+  std::string path;
+};
+
+Result<std::vector<FileFor>> files_for(std::string_view option, const std::vector<std::string>& texts) {
+  std::vector<FileFor> out;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+      return error_at({}, "STV0901", "{} {}: write it as PARAMETER=FILE.npy", option, text);
+    std::string path = text.substr(equals + 1);
+    if (!path.ends_with(".npy"))
+      return error_at({}, "STV0901", "{} {}: the file's name must end in .npy", option, text);
+    out.push_back({text.substr(0, equals), std::move(path)});
+  }
+  return out;
+}
+
+// A parameter of one rank, where its entry has one of that name.
+const Buffer* parameter_of(const Expanded& expanded, std::string_view name) {
+  for (const BufferId id : expanded.parameters)
+    if (expanded.module->text(expanded.buffers[id].name) == name) return &expanded.buffers[id];
+  return nullptr;
+}
+
+Result<void> known(const Plan& plan, std::string_view option, std::string_view name, bool written) {
+  std::string names;
+  for (const RankClass& rank_class : plan.classes) {
+    if (const Buffer* buffer = parameter_of(rank_class.expanded, name)) {
+      if (written && buffer->direction == Direction::In)
+        return error_at({}, "STV0902", "{} {}: the schedule only reads it", option, name);
+      return {};
+    }
+    for (const BufferId id : rank_class.expanded.parameters)
+      names += fmt::format("{}{}", names.empty() ? "" : ", ",
+                           rank_class.expanded.module->text(rank_class.expanded.buffers[id].name));
+  }
+  return error_at({}, "STV0902", "{} {}: no parameter of that name; there are {}", option, name, names);
+}
+
+Result<void> write_inputs(const Plan& plan, const std::vector<Input>& inputs, Execution& execution) {
+  for (Rank rank = 0; rank < plan.ranks(); ++rank) {
+    const Expanded& expanded = plan.of_rank(rank).expanded;
+    for (const BufferId id : expanded.parameters) {
+      const Buffer& buffer = expanded.buffers[id];
+      const std::string_view name = expanded.module->text(buffer.name);
+      if (buffer.direction == Direction::Out) continue;
+      Input input{{std::string(name), InputSpec::Kind::Random, 0, {}}, {}};
+      for (const Input& given : inputs)
+        if (given.spec.parameter == name) input = given;
+      TRY(const std::vector<std::byte> bytes,
+          fill_input(input, {name, buffer.dtype, buffer.shape, rank, plan.ranks(),
+                             uniform_rank(expanded.mesh.sizes, buffer.uniform, rank)}));
+      TRY_VOID(execution.write(rank, id, bytes));
+    }
+  }
+  return {};
+}
+
+Result<std::vector<Output>> read_outputs(const Plan& plan, Execution& execution) {
+  std::vector<Output> outputs;
+  for (Rank rank = 0; rank < plan.ranks(); ++rank) {
+    const Expanded& expanded = plan.of_rank(rank).expanded;
+    for (const BufferId id : expanded.parameters) {
+      const Buffer& buffer = expanded.buffers[id];
+      if (buffer.direction == Direction::In) continue;
+      Output output{std::string(expanded.module->text(buffer.name)), rank, buffer.dtype, buffer.shape,
+                    std::vector<std::byte>(static_cast<std::size_t>(buffer.bytes))};
+      TRY_VOID(execution.read(rank, id, output.bytes));
+      outputs.push_back(std::move(output));
+    }
+  }
+  return outputs;
+}
+
+Result<void> save(const Executed& executed, const FileFor& file) {
+  std::vector<std::byte> bytes;
+  std::vector<std::int64_t> shape{0};
+  Dtype dtype = Dtype::F32;
+  for (const Output& output : executed.outputs) {
+    if (output.parameter != file.parameter) continue;
+    if (shape[0] > 0 && (dtype != output.dtype ||
+                         !std::equal(shape.begin() + 1, shape.end(), output.shape.begin(), output.shape.end())))
+      return error_at({}, "STV0903", "--save {}: its type differs between ranks, so that one file cannot hold it",
+                      file.parameter);
+    dtype = output.dtype;
+    if (shape[0] == 0) shape.insert(shape.end(), output.shape.begin(), output.shape.end());
+    ++shape[0];
+    bytes.insert(bytes.end(), output.bytes.begin(), output.bytes.end());
+  }
+  return write_npy(file.path, dtype, shape, bytes);
+}
+
+Result<void> compare_with(const FileFor& file, Executed& executed) {
+  TRY(const Input expected, load_input({file.parameter, InputSpec::Kind::File, 0, file.path}));
+  for (const Output& output : executed.outputs) {
+    if (output.parameter != file.parameter) continue;
+    TRY(const std::vector<std::byte> bytes,
+        fill_input(expected, {output.parameter, output.dtype, output.shape, output.rank, executed.ranks, output.rank}));
+    const auto elements = static_cast<std::size_t>(elements_of(output.shape));
+    TRY(BufferComparison comparison, compare_buffers(bytes, output.bytes, output.dtype, elements));
+    executed.expectations.push_back({output.parameter, output.rank, comparison});
+  }
+  return {};
+}
+
+}  // namespace
+
+bool Executed::as_expected() const {
+  return std::all_of(expectations.begin(), expectations.end(),
+                     [](const Expectation& e) { return e.comparison.equal(); });
+}
+
+Result<Executed> execute(const Schedule& schedule, const ExecuteOptions& options) {
+  const std::unique_ptr<Driver> driver = driver_named(options.backend);
+  if (driver == nullptr) {
+    std::string names;
+    for (const DriverEntry& entry : drivers()) names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
+    return error_at({}, "STV0904", "no backend '{}'; there are {}", options.backend, names);
+  }
+  TRY(Expansion expansion, expand_and_verify(schedule.module, {.params = options.params}));
+  TRY(const Plan plan, lower(std::move(expansion), options.mode));
+
+  std::vector<Input> inputs;
+  for (const std::string& text : options.inputs) {
+    TRY(InputSpec spec, parse_input_spec(text));
+    TRY_VOID(known(plan, "--input", spec.parameter, false));
+    TRY(Input input, load_input(std::move(spec)));
+    inputs.push_back(std::move(input));
+  }
+  TRY(const std::vector<FileFor> saves, files_for("--save", options.saves));
+  TRY(const std::vector<FileFor> expects, files_for("--expect", options.expects));
+  for (const FileFor& file : saves) TRY_VOID(known(plan, "--save", file.parameter, true));
+  for (const FileFor& file : expects) TRY_VOID(known(plan, "--expect", file.parameter, true));
+
+  TRY(const std::unique_ptr<Execution> execution, driver->prepare(plan, {.seed = options.seed}));
+  Executed executed;
+  executed.ranks = plan.ranks();
+  TRY_VOID(write_inputs(plan, inputs, *execution));
+  TRY(executed.report, run_step(*execution));
+  if (!executed.report.finished() || !driver->info().computes) return executed;
+  TRY(executed.outputs, read_outputs(plan, *execution));
+  for (const FileFor& file : saves) TRY_VOID(save(executed, file));
+  for (const FileFor& file : expects) TRY_VOID(compare_with(file, executed));
+  return executed;
+}
+
+}  // namespace stave

@@ -1,0 +1,59 @@
+// Runs a schedule with a driver: inputs in, one step, outputs out and compared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/ir/interpret/compare.h"
+#include "core/lower/plan.h"
+#include "executor/driver.h"
+#include "workbench/schedule.h"
+
+namespace stave {
+
+struct ExecuteOptions {
+  ParamValues params{};
+  Mode mode = Mode::Eager;
+  std::string backend = "reference";
+  std::vector<std::string> inputs{};   // "a=random:7"; a parameter without one gets random:0
+  std::vector<std::string> saves{};    // "c=c.npy": shape [ranks, ...]
+  std::vector<std::string> expects{};  // "c=FILE.npy": [ranks, ...], or the same on all ranks
+  std::uint64_t seed = 0;              // of the reference driver's order
+};
+
+// An out or inout parameter of one rank after the step.
+struct Output {
+  std::string parameter;
+  Rank rank = 0;
+  Dtype dtype = Dtype::F32;
+  std::vector<std::int64_t> shape;
+  std::vector<std::byte> bytes;
+};
+
+struct Expectation {
+  std::string parameter;
+  Rank rank = 0;
+  BufferComparison comparison;
+};
+
+struct Executed {
+  std::size_t ranks = 0;
+  StepReport report;
+  std::vector<Output> outputs;            // by rank, then in the order of the parameters
+  std::vector<Expectation> expectations;  // by rank within each --expect
+
+  bool as_expected() const;
+};
+
+// Failing: it breaks a rule, an input does not fit, or the driver refuses. A
+// hang and a difference are results. Codes STV0902-0909.
+Result<Executed> execute(const Schedule& schedule, const ExecuteOptions& options);
+
+// Outputs of few elements in full, the first ones of others; then what was compared.
+std::string execute_text(const Executed& executed);
+// schema stave.run/1.
+std::string execute_json(const Schedule& schedule, const ExecuteOptions& options, const Executed& executed);
+
+}  // namespace stave

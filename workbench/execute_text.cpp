@@ -1,0 +1,79 @@
+#include <algorithm>
+
+#include "core/base/sha256.h"
+#include "core/ir/interpret/number.h"
+#include "core/ir/interpret/operand.h"
+#include "workbench/execute.h"
+#include "workbench/report_json.h"
+
+namespace stave {
+namespace {
+
+constexpr std::size_t shown_elements = 16;
+constexpr std::size_t shown_ranks = 8;
+
+std::string element_text(const Output& output, std::size_t i) {
+  if (is_float(output.dtype)) return fmt::format("{:.6g}", load_double(output.bytes, output.dtype, i));
+  return info_of(output.dtype).kind == DtypeKind::Signed
+             ? fmt::format("{}", load_signed(output.bytes, output.dtype, i))
+             : fmt::format("{}", load_unsigned(output.bytes, output.dtype, i));
+}
+
+std::string values_text(const Output& output) {
+  const auto elements = static_cast<std::size_t>(elements_of(output.shape));
+  std::string out;
+  for (std::size_t i = 0; i < std::min(elements, shown_elements); ++i)
+    out += fmt::format("{}{}", i == 0 ? "" : " ", element_text(output, i));
+  return out + (elements > shown_elements ? " ..." : "");
+}
+
+std::string_view bytes_view(const Output& output) {
+  return {reinterpret_cast<const char*>(output.bytes.data()), output.bytes.size()};
+}
+
+}  // namespace
+
+std::string execute_text(const Executed& executed) {
+  std::string out = executed.report.text;
+  if (executed.report.hang) out += to_text(*executed.report.hang);
+  for (const Output& output : executed.outputs) {
+    if (output.rank >= shown_ranks) continue;
+    out += fmt::format("rank {}  {}: {}[{}] = {}\n", output.rank, output.parameter, name_of(output.dtype),
+                       fmt::join(output.shape, ", "), values_text(output));
+  }
+  if (executed.ranks > shown_ranks) out += fmt::format("{} more ranks are not shown\n", executed.ranks - shown_ranks);
+  for (const Expectation& e : executed.expectations)
+    out += fmt::format("rank {}  {}: {}\n", e.rank, e.parameter, to_text(e.comparison));
+  return out;
+}
+
+std::string execute_json(const Schedule& schedule, const ExecuteOptions& options, const Executed& executed) {
+  JsonWriter json;
+  Problems problems;
+  if (executed.report.hang)
+    problems.push_back({Severity::Error, "STV0905", to_text(*executed.report.hang), {.file = schedule.file}, {}});
+  begin_document(json, "stave.run/1", problems);
+  json.field("file", schedule.file).field("schedule_sha256", schedule.sha256);
+  json.field("backend", options.backend).field("mode", name_of(options.mode));
+  json.field("ranks_count", executed.ranks).field("finished", executed.report.finished());
+  json.key("params").begin_object();
+  for (const auto& [name, value] : options.params) json.field(name, value);
+  json.end_object();
+  json.key("outputs").begin_array();
+  for (const Output& output : executed.outputs) {
+    json.begin_object().field("parameter", output.parameter).field("rank", output.rank);
+    json.field("dtype", name_of(output.dtype)).key("shape").begin_array();
+    for (const std::int64_t dim : output.shape) json.value(dim);
+    json.end_array().field("sha256", sha256(bytes_view(output))).end_object();
+  }
+  json.end_array().key("expectations").begin_array();
+  for (const Expectation& e : executed.expectations) {
+    json.begin_object().field("parameter", e.parameter).field("rank", e.rank).field("equal", e.comparison.equal());
+    json.field("mismatches_count", e.comparison.mismatches).field("max_abs", e.comparison.max_abs);
+    json.field("max_rel", e.comparison.max_rel).field("tolerance", e.comparison.tolerance).end_object();
+  }
+  json.end_array().end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace stave

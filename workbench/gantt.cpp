@@ -1,0 +1,163 @@
+#include "workbench/gantt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analysis/utilisation.h"
+
+namespace stave {
+namespace {
+
+constexpr std::string_view kinds = "#*=-+";
+using Fill = std::array<std::int64_t, kinds.size()>;  // picoseconds of each kind in a column
+
+struct Row {
+  std::string label;
+  std::vector<Fill> columns;
+  std::string names;
+};
+
+std::size_t kind_of_slice(const Timeline& timeline, const Slice& slice) {
+  if (is_communication(timeline, slice)) return 2;
+  if (slice.family == Family::Gemm) return 0;
+  return is_compute(timeline, slice) ? 1 : 4;
+}
+
+// The last element of a command's path without its indices' entry: "gemm#2[s=3]".
+std::string_view short_name(const Timeline& timeline, const Slice& slice) {
+  if (!slice.command) return timeline.text(slice.name);
+  const std::string_view key = timeline.command(slice.command).key;
+  return key.substr(key.rfind('/') == std::string_view::npos ? 0 : key.rfind('/') + 1);
+}
+
+class Chart {
+ public:
+  Chart(Interval window, std::size_t width) : window_(window), width_(width) {}
+
+  void fill(Row& row, std::size_t kind, Time begin, Time end) const {
+    begin = std::max(begin, window_.begin);
+    end = std::min(end, window_.end);
+    if (end < begin) return;
+    const std::size_t first = column(begin);
+    for (std::size_t c = first; c < width_ && (c == first || edge(c) < end); ++c) {
+      const std::int64_t part = (std::min(end, edge(c + 1)) - std::max(begin, edge(c))).count();
+      row.columns[c][kind] += std::max<std::int64_t>(part, 1);
+    }
+  }
+
+  void name(Row& row, std::string_view name, Time begin, Time end) const {
+    if (end <= window_.begin || begin >= window_.end || name.empty()) return;
+    const std::size_t first = column(std::max(begin, window_.begin));
+    const std::size_t last = column(std::min(end, window_.end));
+    // A name needs a free place and must not run past the bar's end by more than its own length.
+    const std::size_t from = std::max(first, row.names.empty() ? std::size_t{0} : row.names.size() + 1);
+    if (from > last || from + name.size() > width_) return;
+    row.names.append(from - row.names.size(), ' ');
+    row.names += name;
+  }
+
+ private:
+  Time edge(std::size_t c) const {
+    const auto length = static_cast<double>(window_.length().count());
+    return window_.begin +
+           Picoseconds{static_cast<std::int64_t>(length * static_cast<double>(c) / static_cast<double>(width_))};
+  }
+  std::size_t column(Time t) const {
+    const auto length = static_cast<double>(std::max<std::int64_t>(window_.length().count(), 1));
+    const double at = static_cast<double>((t - window_.begin).count()) / length * static_cast<double>(width_);
+    return std::min(static_cast<std::size_t>(std::max(at, 0.0)), width_ - 1);
+  }
+
+  Interval window_;
+  std::size_t width_;
+};
+
+std::string bar_of(const Row& row) {
+  std::string bar;
+  for (const Fill& fill : row.columns) {
+    const auto most = std::max_element(fill.begin(), fill.end());
+    bar += *most == 0 ? '.' : kinds[static_cast<std::size_t>(most - fill.begin())];
+  }
+  return bar;
+}
+
+}  // namespace
+
+std::string duration_text(Picoseconds duration) {
+  struct Unit {
+    std::string_view name;
+    std::int64_t ps;
+  };
+  static constexpr Unit units[] = {{"s", 1'000'000'000'000}, {"ms", 1'000'000'000}, {"us", 1'000'000}, {"ns", 1'000}};
+  const std::int64_t ps = duration.count();
+  for (const Unit& unit : units)
+    if (ps >= unit.ps || ps <= -unit.ps)
+      return fmt::format("{:.3f} {}", static_cast<double>(ps) / static_cast<double>(unit.ps), unit.name);
+  return fmt::format("{} ps", ps);
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  static constexpr std::string_view units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < std::size(units)) value /= 1024, ++unit;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+std::string gantt(const Timeline& timeline, Interval window, const GanttOptions& options) {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> tracks;  // by rank
+  for (std::uint32_t i = 0; i < timeline.tracks().size(); ++i)
+    if (is_device_track(timeline.tracks()[i])) tracks[timeline.tracks()[i].rank].push_back(i);
+  std::vector<std::vector<std::uint32_t>> rows(timeline.tracks().size());
+  for (std::uint32_t row = 0; row < timeline.slices().size(); ++row)
+    rows[timeline.slices()[row].track.value].push_back(row);
+
+  std::size_t label_width = 0;
+  for (const Track& track : timeline.tracks()) label_width = std::max(label_width, track.name.size());
+  const std::size_t margin = 10 + label_width + 1;
+  const std::size_t width = options.columns > margin + 20 ? options.columns - margin : 20;
+  const Chart chart(window, width);
+
+  std::string out;
+  std::size_t drawn = 0;
+  for (const auto& [rank, of_rank] : tracks) {
+    if (drawn == options.max_ranks) break;
+    ++drawn;
+    std::string rank_label = fmt::format("rank {}", rank);
+    for (const std::uint32_t track : of_rank) {
+      if (rows[track].empty()) continue;
+      std::vector<std::uint32_t>& slices = rows[track];
+      std::sort(slices.begin(), slices.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const Time x = timeline.slices()[a].start, y = timeline.slices()[b].start;
+        return x != y ? x < y : a < b;
+      });
+      Row row{timeline.tracks()[track].name, std::vector<Fill>(width), {}};
+      for (const std::uint32_t at : slices) {
+        const Slice& slice = timeline.slices()[at];
+        const std::size_t kind = kind_of_slice(timeline, slice);
+        Time begin = slice.start;
+        if (kind == 2) {
+          const Waits waits = waits_of(timeline, SliceId{at + 1});
+          const Time moves = std::min(begin + waits.residence + waits.arrival, slice.end());
+          if (moves > begin) chart.fill(row, 3, begin, moves);
+          begin = moves;
+        }
+        chart.fill(row, kind, begin, slice.end());
+        chart.name(row, short_name(timeline, slice), slice.start, slice.end());
+      }
+      out += fmt::format("{:<10}{:<{}} {}\n", rank_label, row.label, label_width, bar_of(row));
+      if (!row.names.empty()) out += fmt::format("{:{}}{}\n", "", margin, row.names);
+      rank_label.clear();
+    }
+  }
+  const std::string begin = duration_text(window.begin), end = duration_text(window.end);
+  out += fmt::format("{:{}}{}{:>{}}\n", "", margin, begin, end, width - begin.size());
+  if (tracks.size() > drawn) out += fmt::format("{} more ranks are not drawn\n", tracks.size() - drawn);
+  out += "# gemm  * compute  = communication  - its waiting  + copy  . idle\n";
+  return out;
+}
+
+}  // namespace stave

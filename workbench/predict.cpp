@@ -1,0 +1,171 @@
+#include "workbench/predict.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "profiles/store_reader.h"
+#include "profiles/store_writer.h"
+#include "workbench/gantt.h"
+#include "workbench/report_json.h"
+#include "workbench/report_text.h"
+
+namespace stave {
+namespace {
+
+RunInfo run_info(const Schedule& schedule, const Predicted& predicted) {
+  JsonWriter options;
+  options.begin_object().field("network_model", predicted.options.simulate.network_model);
+  options.field("observer_cupti", predicted.options.simulate.observer_cupti);
+  options.field("peak_device_bytes", predicted.peak_device_bytes).end_object();
+  RunInfo info;
+  info.label = "predicted";
+  info.kind = RunKind::Predicted;
+  info.mode = name_of(predicted.options.mode);
+  info.world_size = static_cast<std::uint32_t>(predicted.ranks);
+  info.tool = "stave";
+  info.tool_version = STAVE_VERSION;
+  info.options_json = std::move(options).finish();
+  info.schedule_text = text_with_params(schedule, predicted.options.params);
+  info.machine_text = predicted.machine.text;
+  return info;
+}
+
+Result<std::optional<JitterResult>> jitter_of(const Plan& plan, const Machine& machine, const PredictOptions& options,
+                                              const PredictionSummary& quiet) {
+  if (options.jitter == 0 || quiet.deadlock) return std::optional<JitterResult>();
+  JitterResult result{quiet.makespan, quiet.makespan, false};
+  for (std::uint32_t seed = 1; seed <= options.jitter; ++seed) {
+    SimulateOptions simulate_options = options.simulate;
+    simulate_options.jitter_seed = seed;
+    TRY(const Prediction one, simulate(plan, machine, simulate_options));
+    result.low = std::min(result.low, one.summary.makespan);
+    result.high = std::max(result.high, one.summary.makespan);
+    result.fragile = result.fragile || one.summary.race_signature != quiet.race_signature;
+  }
+  return std::optional(result);
+}
+
+std::string remark_of(const Predicted& predicted) {
+  const std::string_view remark = measured_remark(predicted.machine);
+  return remark.empty() ? "" : fmt::format(" ({})", remark);
+}
+
+}  // namespace
+
+Result<Predicted> predict(const Schedule& schedule, const PredictOptions& options) {
+  TRY(Machine machine, find_machine(options.machine));
+  TRY(Expansion expansion, expand_and_verify(schedule.module, {.params = options.params}));
+  TRY(const Plan plan, lower(std::move(expansion), options.mode));
+  if (plan.ranks() > static_cast<std::size_t>(machine.devices()))
+    return error_at(
+        {.file = schedule.file}, "STV0910",
+        "the schedule has {} ranks and machine {} has {} devices; rank r sits on device r. `stave machines` lists "
+        "others",
+        plan.ranks(), machine.name, machine.devices());
+  Problems warnings;
+  std::int64_t peak = 0;
+  for (const RankClass& rank_class : plan.classes) peak = std::max(peak, device_bytes(rank_class.expanded));
+  if (static_cast<double>(peak) > machine.device.memory_bytes.value)
+    warnings.push_back({Severity::Warning,
+                        "STV0912",
+                        fmt::format("it needs {} a device; {} has {}", bytes_text(peak), machine.name,
+                                    bytes_text(static_cast<std::int64_t>(machine.device.memory_bytes.value))),
+                        {.file = schedule.file},
+                        {}});
+  TRY(Prediction prediction, simulate(plan, machine, options.simulate));
+  Report report = make_report(prediction.timeline, {"all", "", {Time{0}, prediction.summary.makespan}});
+  for (RankUse& use : report.ranks) use.peak_device_bytes = device_bytes(plan.of_rank(use.rank).expanded);
+  prediction.summary.notes.insert(prediction.summary.notes.begin(), warnings.begin(), warnings.end());
+  TRY(const std::optional<JitterResult> jitter, jitter_of(plan, machine, options, prediction.summary));
+  return Predicted{std::move(machine), std::move(prediction), jitter, std::move(report), options, peak, plan.ranks()};
+}
+
+Result<void> save(const Schedule& schedule, const Predicted& predicted, const std::string& path, bool replace) {
+  std::error_code error;
+  if (!replace && std::filesystem::is_regular_file(path, error) && !open_store(path))
+    return error_at({.file = path}, "STV0913", "it exists and is no run file; --yes replaces it");
+  TRY(StoreWriter writer, StoreWriter::create(path, run_info(schedule, predicted)));
+  const auto written = [&]() -> Result<void> {
+    TRY_VOID(replay(predicted.prediction.timeline, writer));
+    return writer.close();
+  }();
+  if (!written) writer.discard();
+  return written;
+}
+
+std::string predict_text(const Schedule& schedule, const Predicted& predicted) {
+  const Report& report = predicted.report;
+  std::string out = fmt::format("{} on {}, {}{}\n", schedule.file, predicted.machine.name,
+                                name_of(predicted.options.mode), remark_of(predicted));
+  if (predicted.prediction.summary.deadlock) return out + predicted.prediction.summary.deadlock->to_text();
+  out += fmt::format("\n{}\n{}", gantt(predicted.prediction.timeline, report.window.span), ranks_text(report));
+  out += fmt::format("\nmakespan {}", duration_text(predicted.prediction.summary.makespan));
+  if (const RankUse* worst = report.worst(); worst != nullptr && worst->communication.count() > 0)
+    out += fmt::format(", communication {} of which {:.1f} % is hidden and {} exposed (rank {})",
+                       duration_text(worst->communication), *percent(worst->overlap, worst->communication),
+                       duration_text(worst->exposed_communication), worst->rank);
+  if (const std::optional<JitterResult>& jitter = predicted.jitter)
+    out += fmt::format("\njitter   {} to {} over {} runs{}", duration_text(jitter->low), duration_text(jitter->high),
+                       predicted.options.jitter,
+                       jitter->fragile ? "; FRAGILE: who gets the SMs first depends on the host's pace" : "");
+  out += fmt::format("\nmemory   {} a device at most\n", bytes_text(predicted.peak_device_bytes));
+  if (predicted.prediction.summary.extrapolated_count > 0)
+    out += fmt::format("{} commands lie outside the machine's tables: their times are extrapolated\n",
+                       predicted.prediction.summary.extrapolated_count);
+  for (const Problem& problem : predicted.prediction.summary.notes) out += to_text(problem);
+  return out;
+}
+
+std::string predict_json(const Schedule& schedule, const Predicted& predicted,
+                         const std::optional<std::string>& output) {
+  const Report& report = predicted.report;
+  const RankUse* worst = report.worst();
+  const auto of_worst = [&](Picoseconds RankUse::*member) {
+    return worst == nullptr ? std::nullopt : std::optional<std::int64_t>((worst->*member).count());
+  };
+  JsonWriter json;
+  Problems problems = predicted.prediction.summary.notes;
+  if (predicted.prediction.summary.deadlock)
+    problems.push_back(
+        {Severity::Error, "STV0890", predicted.prediction.summary.deadlock->to_text(), {.file = schedule.file}, {}});
+  begin_document(json, "stave.sim/1", problems);
+  json.key("run");
+  write_run(json, {.label = "predicted",
+                   .kind = "predicted",
+                   .mode = std::string(name_of(predicted.options.mode)),
+                   .file = output.value_or(""),
+                   .schedule = schedule.file,
+                   .schedule_sha256 = schedule.sha256,
+                   .machine = predicted.machine.name,
+                   .machine_sha256 = predicted.machine.sha256,
+                   .ranks_count = predicted.ranks,
+                   .steps_count = report.steps.size()});
+  json.key("params").begin_object();
+  for (const auto& [name, value] : predicted.options.params) json.field(name, value);
+  json.end_object();
+  json.field("network_model", predicted.options.simulate.network_model).key("seed");
+  if (predicted.options.simulate.jitter_seed) {
+    json.value(*predicted.options.simulate.jitter_seed);
+  } else {
+    json.null();
+  }
+  const bool ended = !predicted.prediction.summary.deadlock;
+  json.field("makespan_ps", ended ? std::optional(predicted.prediction.summary.makespan.count()) : std::nullopt);
+  const std::optional<JitterResult>& jitter = predicted.jitter;
+  json.field("makespan_low_ps", jitter ? std::optional(jitter->low.count()) : std::nullopt);
+  json.field("makespan_high_ps", jitter ? std::optional(jitter->high.count()) : std::nullopt);
+  json.key("bound_ps").null().key("bound_pct").null();
+  json.field("fragile", jitter ? std::optional(jitter->fragile) : std::nullopt);
+  json.field("worst_rank", report.worst_rank);
+  json.field("exposed_communication_ps", of_worst(&RankUse::exposed_communication));
+  json.field("overlap_pct", worst == nullptr ? std::nullopt : percent(worst->overlap, worst->communication));
+  json.field("arrival_wait_ps", of_worst(&RankUse::arrival_wait));
+  json.field("peak_device_bytes", predicted.peak_device_bytes);
+  json.field("extrapolated_count", predicted.prediction.summary.extrapolated_count);
+  write_ranks(json, report);
+  write_path(json, predicted.prediction.timeline, report);
+  json.field("output", output).end_object();
+  return std::move(json).finish();
+}
+
+}  // namespace stave

@@ -1,0 +1,53 @@
+// Predicts a schedule's timeline on a machine, stores it, and says what it shows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "analysis/report.h"
+#include "core/machine/machine.h"
+#include "simulator/simulate.h"
+#include "workbench/schedule.h"
+
+namespace stave {
+
+struct PredictOptions {
+  ParamValues params{};
+  std::string machine = "h200-x2";  // a name or a file
+  Mode mode = Mode::Eager;
+  SimulateOptions simulate{};
+  std::uint32_t jitter = 0;  // further predictions with seeded host jitter; 0: none
+};
+
+// What host jitter does to the makespan.
+struct JitterResult {
+  Picoseconds low{};
+  Picoseconds high{};
+  bool fragile = false;  // the winner of a race for SMs differs between them
+};
+
+struct Predicted {
+  Machine machine;
+  Prediction prediction;
+  std::optional<JitterResult> jitter;
+  Report report;  // of the whole timeline
+  PredictOptions options;
+  std::int64_t peak_device_bytes = 0;  // of the rank that needs most
+  std::size_t ranks = 0;
+};
+
+// Failing: it breaks a rule, the machine is unknown or too small, or a cost is
+// missing. A deadlock is a result. STV0910: more ranks than the machine has devices.
+Result<Predicted> predict(const Schedule& schedule, const PredictOptions& options);
+
+// Stores the prediction as a run file. A file of that name is replaced only if
+// it is a run file too (STV0913), unless `replace`.
+Result<void> save(const Schedule& schedule, const Predicted& predicted, const std::string& path, bool replace = false);
+
+std::string predict_text(const Schedule& schedule, const Predicted& predicted);
+// schema stave.sim/1; `output` is the run file, none if it was not stored.
+std::string predict_json(const Schedule& schedule, const Predicted& predicted,
+                         const std::optional<std::string>& output);
+
+}  // namespace stave
