@@ -1,0 +1,119 @@
+#include "analysis/critical_path.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "analysis/utilisation.h"
+#include "tests/analysis/hand_made.h"
+
+namespace stave {
+namespace {
+
+Interval span(std::int64_t begin, std::int64_t end) { return {Time{begin}, Time{end}}; }
+
+// "work 1 [0, 10) predicted", a part a line.
+std::string text(const std::vector<PathPart>& path) {
+  std::string out;
+  for (const PathPart& part : path)
+    out += fmt::format("{} {} [{}, {}) {}\n", name_of(part.kind), part.slice.value, part.start.count(),
+                       (part.start + part.duration).count(), name_of(part.certainty));
+  return out;
+}
+
+TEST(CriticalPath, OfOneStreamIsItsSlicesAndTheGaps) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main");
+  made.slice(main, 5, 40, Family::Gemm);
+  made.slice(main, 45, 100, Family::Gemm);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, 100))),
+            "gap 1 [0, 5) predicted\n"
+            "work 1 [5, 40) predicted\n"
+            "gap 2 [40, 45) predicted\n"
+            "work 2 [45, 100) predicted\n");
+}
+
+TEST(CriticalPath, GoesThroughTheEventThatEndedLastAndSaysHowSureItIs) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main"), side = made.stream(0, "side");
+  made.slice(main, 0, 10, Family::Gemm);
+  const SliceId copy = made.slice(side, 0, 50, Family::Memory);
+  const SliceId last = made.slice(main, 52, 100, Family::Gemm);
+  made.flow(copy, last, FlowKind::Event, Certainty::Inferred);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, 100))),
+            "work 2 [0, 50) predicted\n"
+            "gap 3 [50, 52) inferred\n"
+            "work 3 [52, 100) inferred\n");
+}
+
+TEST(CriticalPath, GoesThroughALaunchToTheHost) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main");
+  const SliceId launch = made.slice(made.host(0), 0, 12, Family::HostApi);
+  made.flow(launch, made.slice(main, 15, 60, Family::Gemm), FlowKind::Launch);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, 60))),
+            "work 1 [0, 12) predicted\n"
+            "gap 2 [12, 15) predicted\n"
+            "work 2 [15, 60) predicted\n");
+}
+
+// Rank 0 arrives at 10 and waits until rank 1 arrives at 60, late from its own gemm.
+TEST(CriticalPath, LeavesACollectiveThroughItsLastArriver) {
+  HandMade made;
+  const TrackId zero = made.stream(0, "main"), one = made.stream(1, "main");
+  made.slice(zero, 0, 10, Family::Gemm);
+  const SliceId slow = made.slice(one, 0, 60, Family::Gemm);
+  const SliceId waiting = made.slice(zero, 10, 101, Family::Collective);
+  made.part(waiting, "arrival_wait", 50);
+  const SliceId late = made.slice(one, 60, 100, Family::Collective);
+  made.flow(slow, waiting, FlowKind::Collective, Certainty::Declared);
+  made.flow(late, waiting, FlowKind::Collective);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, 101))),
+            "work 2 [0, 60) predicted\n"
+            "work 3 [60, 101) declared\n");
+}
+
+TEST(CriticalPath, SlicesThatWaitForEachOtherEnd) {
+  HandMade made;
+  const TrackId zero = made.stream(0, "main"), one = made.stream(1, "main");
+  const SliceId a = made.slice(zero, 0, 100, Family::Collective), b = made.slice(one, 10, 100, Family::Collective);
+  made.part(a, "arrival_wait", 50);
+  made.part(b, "arrival_wait", 60);
+  for (const FlowKind kind : {FlowKind::Collective, FlowKind::Event}) {
+    made.flow(a, b, kind);
+    made.flow(b, a, kind);
+    made.flow(a, a, kind);
+  }
+  Picoseconds sum{0};
+  for (const PathPart& part : critical_path(made.timeline, span(0, 100))) sum += part.duration;
+  EXPECT_EQ(sum, 100_ps);
+}
+
+TEST(CriticalPath, SlicesWithoutLengthEnd) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main"), side = made.stream(0, "side");
+  const SliceId a = made.slice(main, 50, 50, Family::Stream), b = made.slice(side, 50, 50, Family::Stream);
+  made.flow(a, b, FlowKind::Event);
+  made.flow(b, a, FlowKind::Event);
+  made.flow(a, made.slice(main, 50, 80, Family::Gemm), FlowKind::Event);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, 80))),
+            "gap 3 [0, 50) predicted\n"
+            "work 3 [50, 80) predicted\n");
+}
+
+TEST(CriticalPath, StaysInItsWindow) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main");
+  made.slice(main, 0, 40, Family::Gemm);
+  made.slice(main, 40, 100, Family::Gemm);
+  EXPECT_EQ(text(critical_path(made.timeline, span(20, 70))),
+            "work 1 [20, 40) predicted\n"
+            "work 2 [40, 70) predicted\n");
+  EXPECT_EQ(text(critical_path(made.timeline, span(50, 120))),
+            "work 2 [50, 100) predicted\n"
+            "gap 2 [100, 120) predicted\n");
+  EXPECT_TRUE(critical_path(made.timeline, span(100, 120)).empty());
+  EXPECT_TRUE(critical_path(Timeline{}, span(0, 10)).empty());
+}
+
+}  // namespace
+}  // namespace stave

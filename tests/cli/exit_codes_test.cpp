@@ -1,0 +1,256 @@
+// The exit codes of the contract, and with --json one document for each of them.
+#include <gtest/gtest.h>
+
+#include "tests/cli/program.h"
+
+namespace stave {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* good = "stave 1\nfunc @f(%a: in f32[4], %b: out f32[4]) {\n  copy %a -> %b\n}\n";
+constexpr const char* broken_rule = "stave 1\nfunc @f(%a: in f32[4], %b: out f32[5]) {\n  copy %a -> %b\n}\n";
+constexpr const char* no_text = "stave 1\nfunc f(\n";
+constexpr const char* deadlock =
+    "stave 1\nmesh x = 2\n"
+    "func @first(%a: inout f32[2]) {\n  send %a (axis = x, peer = 1)\n}\n"
+    "func @second(%a: inout f32[2]) {\n  map %a -> %a (f = |v| v + 1.0)\n}\n"
+    "entry @first on 0\nentry @second on 1\n";
+
+class ExitCodes : public ::testing::Test {
+ protected:
+  ExitCodes() {
+    write_text(stave_ / "good.stave", good);
+    write_text(stave_ / "broken.stave", broken_rule);
+    write_text(stave_ / "no_text.stave", no_text);
+    write_text(stave_ / "deadlock.stave", deadlock);
+  }
+
+  // With --json on 2 and 3: one document of stave.error/1 that holds `code`. Without: the code on stderr.
+  void expect_failure(const std::vector<std::string>& arguments, int exit, const std::string& code) {
+    SCOPED_TRACE(::testing::PrintToString(arguments));
+    const Ran plain = stave_(arguments);
+    EXPECT_EQ(plain.exit, exit) << plain.err;
+    EXPECT_EQ(plain.out, "");
+    EXPECT_NE(plain.err.find("[" + code + "]"), std::string::npos) << plain.err;
+    if (arguments.empty() || !takes_json(arguments[0])) return;
+    std::vector<std::string> with_json = arguments;
+    with_json.push_back("--json");
+    const Ran ran = stave_(with_json);
+    EXPECT_EQ(ran.exit, exit);
+    const Json json(ran.out);
+    ASSERT_TRUE(json.valid()) << ran.out;
+    EXPECT_EQ(json.at("$.schema"), "stave.error/1");
+    EXPECT_EQ(json.at("$.problems[0].code"), code);
+    EXPECT_EQ(json.at("$.problems[0].severity"), "error");
+    EXPECT_EQ(ran.err, "");
+  }
+
+  void expect_success(const std::vector<std::string>& arguments) {
+    const Ran ran = stave_(arguments);
+    EXPECT_EQ(ran.exit, 0) << ::testing::PrintToString(arguments) << ran.err;
+  }
+
+  // Exit code and JSON schema of a document that is a result, not an error.
+  void expect_result(std::vector<std::string> arguments, int exit, const std::string& schema) {
+    SCOPED_TRACE(::testing::PrintToString(arguments));
+    EXPECT_EQ(stave_(arguments).exit, exit);
+    arguments.push_back("--json");
+    const Ran ran = stave_(arguments);
+    EXPECT_EQ(ran.exit, exit) << ran.err;
+    const Json json(ran.out);
+    ASSERT_TRUE(json.valid()) << ran.out;
+    EXPECT_EQ(json.at("$.schema"), schema);
+  }
+
+  static bool takes_json(const std::string& verb) {
+    return verb == "check" || verb == "run" || verb == "sim" || verb == "report";
+  }
+
+  Program stave_;
+};
+
+TEST_F(ExitCodes, Check) {
+  expect_result({"check", "good.stave"}, 0, "stave.check/1");
+  expect_result({"check", "good.stave", "--strict"}, 0, "stave.check/1");
+  expect_result({"check", "broken.stave"}, 1, "stave.check/1");
+  expect_result({"check", "good.stave", "--param", "n=1"}, 1, "stave.check/1");
+  expect_failure({"check", "no_text.stave"}, 2, "STV0106");
+  expect_failure({"check", "missing.stave"}, 2, "STV0001");
+  expect_failure({"check", "examples"}, 2, "STV0001");
+  expect_failure({"check", "good.stave", "--frobnicate"}, 2, "STV0901");
+  expect_failure({"check", "good.stave", "--param", "n"}, 2, "STV0901");
+  expect_failure({"check", "good.stave", "--mode", "fast"}, 2, "STV0901");
+  expect_failure({"check"}, 2, "STV0901");
+}
+
+TEST_F(ExitCodes, CheckQuietSaysNothingUnlessThereAreErrors) {
+  const Ran clean = stave_({"check", "good.stave", "--quiet"});
+  EXPECT_EQ(clean.out + clean.err, "");
+  EXPECT_NE(stave_({"check", "broken.stave", "--quiet"}).err, "");
+}
+
+TEST_F(ExitCodes, Sim) {
+  expect_result({"sim", "good.stave"}, 0, "stave.sim/1");
+  expect_result({"sim", "deadlock.stave"}, 1, "stave.sim/1");
+  expect_failure({"sim", "broken.stave"}, 2, "STV0401");
+  expect_failure({"sim", "no_text.stave"}, 2, "STV0106");
+  expect_failure({"sim", "missing.stave"}, 2, "STV0001");
+  expect_failure({"sim", "good.stave", "--machine", "abacus"}, 2, "STV0608");
+  expect_failure({"sim", "good.stave", "--machine", "./missing.toml"}, 2, "STV0001");
+  expect_failure({"sim", "good.stave", "--param", "n=1"}, 2, "STV0202");
+  expect_failure({"sim", "good.stave", "--network-model", "pigeons"}, 2, "STV0901");
+  expect_failure({"sim", "examples/ring_matmul_8.stave", "--machine", "h200-x2"}, 2, "STV0910");
+  expect_failure({"sim", "good.stave", "-o", "missing/run.sqlite"}, 3, "STV0702");
+  EXPECT_FALSE(fs::exists(stave_ / "missing"));
+}
+
+TEST_F(ExitCodes, SimThatDeadlocksSaysWhoWaits) {
+  const Ran text = stave_({"sim", "deadlock.stave", "--quiet"});
+  EXPECT_NE(text.out.find("send"), std::string::npos) << text.out;
+  const Json json(stave_({"sim", "deadlock.stave", "--json"}).out);
+  EXPECT_EQ(json.at("$.problems[0].code"), "STV0890");
+  EXPECT_EQ(json.at("$.makespan_ps"), "NULL");
+}
+
+TEST_F(ExitCodes, Run) {
+  expect_result({"run", "good.stave", "--input", "a=iota", "--save", "b=b.npy"}, 0, "stave.run/1");
+  expect_result({"run", "good.stave", "--input", "a=iota", "--expect", "b=b.npy"}, 0, "stave.run/1");
+  expect_result({"run", "good.stave", "--input", "a=zeros", "--expect", "b=b.npy"}, 1, "stave.run/1");
+  expect_failure({"run", "broken.stave"}, 2, "STV0401");
+  expect_failure({"run", "no_text.stave"}, 2, "STV0106");
+  expect_failure({"run", "missing.stave"}, 2, "STV0001");
+  expect_failure({"run", "good.stave", "--input", "c=iota"}, 2, "STV0902");
+  expect_failure({"run", "good.stave", "--input", "a=often"}, 2, "STV0680");
+  expect_failure({"run", "good.stave", "--input", "a=missing.npy"}, 2, "STV0001");
+  expect_failure({"run", "good.stave", "--save", "a=a.npy"}, 2, "STV0902");
+  expect_failure({"run", "good.stave", "--expect", "b=missing.npy"}, 2, "STV0001");
+  expect_failure({"run", "good.stave", "--backend", "gpu9"}, 2, "STV0904");
+  expect_failure({"run", "good.stave", "--save", "b=missing/b.npy"}, 3, "STV0002");
+  EXPECT_FALSE(fs::exists(stave_ / "missing"));
+}
+
+TEST_F(ExitCodes, RunThatHangsIsTheWatchdogs) {
+  const Ran ran = stave_({"run", "deadlock.stave", "--json"});
+  EXPECT_EQ(ran.exit, 3);
+  const Json json(ran.out);
+  ASSERT_TRUE(json.valid());
+  EXPECT_EQ(json.at("$.problems[0].code"), "STV0905");
+  EXPECT_EQ(json.at("$.finished"), "0");
+  EXPECT_NE(stave_({"run", "deadlock.stave", "--quiet"}).out.find("hang"), std::string::npos);
+}
+
+TEST_F(ExitCodes, Report) {
+  expect_success({"sim", "examples/ring_matmul_2.stave", "-o", "ring.sqlite"});
+  expect_result({"report", "ring.sqlite"}, 0, "stave.report/1");
+  expect_result({"report", "ring.sqlite", "--run", "predicted"}, 0, "stave.report/1");
+  expect_result({"report", "ring.sqlite", "--window", "0s..100us"}, 0, "stave.report/1");
+  expect_result({"report", "ring.sqlite", "--fail-above", "makespan_ps=1"}, 1, "stave.report/1");
+  expect_result({"report", "ring.sqlite", "--fail-above", "makespan_ps=1000000000000"}, 0, "stave.report/1");
+  expect_failure({"report", "ring.sqlite", "--fail-above", "beauty=1"}, 2, "STV0901");
+  expect_failure({"report", "ring.sqlite", "--fail-above", "makespan_ps=fast"}, 2, "STV0901");
+  expect_failure({"report", "ring.sqlite", "--window", "step:99"}, 2, "STV1900");
+  expect_failure({"report", "ring.sqlite", "--run", "measured"}, 2, "STV0709");
+  expect_failure({"report", "missing.sqlite"}, 2, "STV0702");
+  expect_failure({"report", "good.stave"}, 2, "STV0703");
+}
+
+TEST_F(ExitCodes, FailAboveNamesFigureAndLimit) {
+  expect_success({"sim", "examples/ring_matmul_2.stave", "-o", "ring.sqlite"});
+  const Json json(stave_({"report", "ring.sqlite", "--json", "--fail-above", "makespan_ps=1"}).out);
+  EXPECT_EQ(json.at("$.problems[0].code"), "STV1901");
+  EXPECT_NE(json.at("$.problems[0].message").find(json.at("$.makespan_ps")), std::string::npos);
+}
+
+TEST_F(ExitCodes, Fmt) {
+  expect_success({"fmt", "good.stave"});
+  expect_success({"fmt", "good.stave", "--check"});
+  expect_success({"fmt", "good.stave", "--form", "mlir"});
+  write_text(stave_ / "ugly.stave", "stave 1\nfunc @f(%a: in f32[4],%b: out f32[4]) {\ncopy %a->%b\n}\n");
+  EXPECT_EQ(stave_({"fmt", "ugly.stave", "good.stave", "--check"}).exit, 1);
+  expect_success({"fmt", "ugly.stave", "--write"});
+  EXPECT_EQ(file_text(stave_ / "ugly.stave"), good);
+  expect_failure({"fmt", "no_text.stave"}, 2, "STV0106");
+  expect_failure({"fmt", "missing.stave"}, 2, "STV0001");
+  expect_failure({"fmt", "good.stave", "--form", "mlir", "--rank", "7"}, 2, "STV0901");
+  expect_failure({"fmt", "good.stave", "--form", "poem"}, 2, "STV0901");
+}
+
+TEST_F(ExitCodes, FmtLeavesAFileThatDoesNotParse) {
+  EXPECT_EQ(stave_({"fmt", "no_text.stave", "--write"}).exit, 2);
+  EXPECT_EQ(file_text(stave_ / "no_text.stave"), no_text);
+}
+
+TEST_F(ExitCodes, New) {
+  expect_success({"new"});
+  expect_success({"new", "ring-matmul"});
+  expect_success({"check", "ring_matmul.stave"});
+  expect_failure({"new", "ring-matmul"}, 2, "STV0002");  // it is there already
+  expect_success({"new", "ring-matmul", "--yes"});
+  expect_failure({"new", "sonata"}, 2, "STV0901");
+  expect_failure({"new", "ring-matmul", "-o", "missing/a.stave"}, 3, "STV0002");
+}
+
+TEST_F(ExitCodes, Machines) {
+  expect_success({"machines"});
+  expect_success({"machines", "h200-x2"});
+  expect_failure({"machines", "abacus"}, 2, "STV0608");
+  write_text(stave_ / "empty.toml", "");
+  expect_failure({"machines", "./empty.toml"}, 2, "STV0601");
+}
+
+TEST_F(ExitCodes, DocsAndDemoThatCannotWrite) {
+  expect_failure({"docs", "-o", "missing/ir.md"}, 3, "STV0002");
+  const Ran demo = stave_({"demo", "-o", "missing/demo.sqlite"});
+  EXPECT_EQ(demo.exit, 3) << demo.err;
+  EXPECT_FALSE(fs::exists(stave_ / "missing"));
+}
+
+TEST_F(ExitCodes, AnUnknownVerb) {
+  expect_failure({"symphony"}, 2, "STV0901");
+  const Json json(stave_({"symphony", "--json"}).out);
+  EXPECT_EQ(json.at("$.schema"), "stave.error/1");
+}
+
+TEST_F(ExitCodes, AFullDiskBehindStandardOutput) {
+  if (!fs::is_character_file("/dev/full")) GTEST_SKIP() << "there is no /dev/full here";
+  for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{
+           {"sim", "good.stave"}, {"sim", "good.stave", "--json"}, {"docs"}, {"machines"}}) {
+    const Ran ran = stave_(arguments, "", "/dev/full");
+    EXPECT_EQ(ran.exit, 3) << arguments[0];
+    EXPECT_NE(ran.err.find("STV0002"), std::string::npos) << ran.err;
+  }
+}
+
+// A limit on the size of files stands for a full disk: in the first pages, and in the middle.
+TEST_F(ExitCodes, AFullDiskLeavesNothingUnderTheFinalName) {
+  for (const char* limit : {"trap '' XFSZ; ulimit -f 8;", "trap '' XFSZ; ulimit -f 128;"}) {
+    const Ran sim =
+        stave_({"sim", "examples/ring_matmul_8.stave", "--machine", "h200-x8", "-o", "run.sqlite", "--json"}, limit);
+    EXPECT_EQ(sim.exit, 3) << sim.err;
+    EXPECT_EQ(Json(sim.out).at("$.schema"), "stave.error/1");
+    EXPECT_EQ(stave_({"demo", "-o", "demo.sqlite"}, limit).exit, 3);
+  }
+  const Ran save = stave_({"run", "examples/all_gather.stave", "--save", "whole=whole.npy", "--json"},
+                          "trap '' XFSZ; ulimit -f 0;", "/dev/null");
+  EXPECT_EQ(save.exit, 3) << save.err;
+  for (const char* name : {"run.sqlite", "demo.sqlite", "whole.npy", "whole.npy.partial"})
+    EXPECT_FALSE(fs::exists(stave_ / name)) << name;
+}
+
+TEST_F(ExitCodes, AFolderIsNotReplacedByARun) {
+  fs::create_directory(stave_ / "folder");
+  EXPECT_EQ(stave_({"sim", "good.stave", "-o", "folder"}).exit, 3);
+  EXPECT_TRUE(fs::is_directory(stave_ / "folder"));
+}
+
+TEST_F(ExitCodes, ARunThatFailsLeavesTheOldFile) {
+  expect_success({"sim", "good.stave", "-o", "run.sqlite"});
+  const std::string before = file_text(stave_ / "run.sqlite");
+  EXPECT_EQ(stave_({"sim", "examples/ring_matmul_2.stave", "-o", "run.sqlite"}, "trap '' XFSZ; ulimit -f 8;").exit, 3);
+  EXPECT_EQ(stave_({"sim", "broken.stave", "-o", "run.sqlite"}).exit, 2);
+  EXPECT_EQ(file_text(stave_ / "run.sqlite"), before);
+}
+
+}  // namespace
+}  // namespace stave
