@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -47,22 +48,41 @@ void add_block(State& state, const unsigned char* block) {
 
 }  // namespace
 
-std::string sha256(std::string_view data) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const auto* bytes = reinterpret_cast<const unsigned char*>(data.data());
-  std::size_t at = 0;
-  for (; at + 64 <= data.size(); at += 64) add_block(state, bytes + at);
+void Sha256::add(std::string_view data) {
+  const auto* at = reinterpret_cast<const unsigned char*>(data.data());
+  const auto* const end = at + data.size();
+  const std::size_t waiting = bytes_ % block_.size();
+  bytes_ += data.size();
+  if (waiting > 0) {
+    const std::size_t n = std::min(block_.size() - waiting, data.size());
+    std::copy(at, at + n, block_.begin() + static_cast<std::ptrdiff_t>(waiting));
+    at += n;
+    if (waiting + n < block_.size()) return;
+    add_block(state_, block_.data());
+  }
+  for (; end - at >= static_cast<std::ptrdiff_t>(block_.size()); at += block_.size()) add_block(state_, at);
+  std::copy(at, end, block_.begin());
+}
+
+std::string Sha256::digest() const {
+  State state = state_;
   std::array<unsigned char, 128> tail{};
-  const std::size_t left = data.size() - at;
-  std::copy(bytes + at, bytes + data.size(), tail.begin());
+  const std::size_t left = bytes_ % block_.size();
+  std::copy(block_.begin(), block_.begin() + static_cast<std::ptrdiff_t>(left), tail.begin());
   tail[left] = 0x80;
   const std::size_t end = left < 56 ? 64 : 128;
-  const std::uint64_t bits = std::uint64_t{data.size()} * 8;
+  const std::uint64_t bits = bytes_ * 8;
   for (std::size_t i = 0; i < 8; ++i) tail[end - 1 - i] = static_cast<unsigned char>(bits >> (8 * i));
   for (std::size_t i = 0; i < end; i += 64) add_block(state, tail.data() + i);
   std::string out;
   for (const std::uint32_t word : state) out += fmt::format("{:08x}", word);
   return out;
+}
+
+std::string sha256(std::string_view data) {
+  Sha256 hash;
+  hash.add(data);
+  return hash.digest();
 }
 
 }  // namespace stave

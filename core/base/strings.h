@@ -1,10 +1,10 @@
 // Interned strings: each text once, named by a 4-byte id in order of first use.
 #pragma once
 
-#include <deque>
-#include <string>
+#include <cstdint>
+#include <memory>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 #include "core/base/ids.h"
 
@@ -23,12 +23,26 @@ class Strings {
   StringId intern(std::string_view text);
   // The id of a text that was interned before.
   StringId find(std::string_view text) const;
+  // Valid as long as these strings, also when they move.
   std::string_view operator[](StringId id) const { return texts_[id.value]; }
   std::size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // never moves, so that the keys below stay valid
-  std::unordered_map<std::string_view, StringId> ids_;
+  // Where the text is, or the empty slot where it belongs. There must be slots.
+  std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
+  void grow();
+  std::string_view keep(std::string_view text);
+
+  // An open-addressing table; a slot is compared by hash before its text is.
+  struct Slot {
+    std::uint32_t hash = 0;
+    StringId id;  // none: empty
+  };
+  std::vector<std::string_view> texts_;  // into blocks_
+  std::vector<Slot> slots_;              // a power of two, at most half full
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  std::size_t block_left_ = 0;  // free at the end of the last block
+  char* block_at_ = nullptr;
 };
 
 }  // namespace stave

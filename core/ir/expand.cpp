@@ -435,7 +435,7 @@ class Expander {
 
 }  // namespace
 
-Result<Expansion> expand(std::shared_ptr<const Module> module, const ExpandOptions& options) {
+Result<Expansion> expand(const std::shared_ptr<const Module>& module, const ExpandOptions& options) {
   TRY(const Mesh mesh, mesh_of(*module));
   TRY(const Prepared prepared, prepare(*module));
   Store<CoordExpr> exprs;
@@ -453,7 +453,7 @@ Result<Expansion> expand(std::shared_ptr<const Module> module, const ExpandOptio
   return out;
 }
 
-Result<Expanded> expand_function(std::shared_ptr<const Module> module, FunctionId function,
+Result<Expanded> expand_function(const std::shared_ptr<const Module>& module, FunctionId function,
                                  const ExpandOptions& options) {
   TRY(const Mesh mesh, mesh_of(*module));
   TRY(const Prepared prepared, prepare(*module));
@@ -463,11 +463,11 @@ Result<Expanded> expand_function(std::shared_ptr<const Module> module, FunctionI
   TRY_VOID(set_params(names, options.params));
   EntryRanks entry{function, {}};
   for (std::int64_t r = 0; r < mesh.ranks(); ++r) entry.ranks.push_back(static_cast<Rank>(r));
-  return Expander(std::move(module), prepared, mesh, names, options.max_commands).run(entry);
+  return Expander(module, prepared, mesh, names, options.max_commands).run(entry);
 }
 
-Result<Expansion> expand_and_verify(std::shared_ptr<const Module> module, const ExpandOptions& options) {
-  TRY(Expansion expansion, expand(std::move(module), options));
+Result<Expansion> expand_and_verify(const std::shared_ptr<const Module>& module, const ExpandOptions& options) {
+  TRY(Expansion expansion, expand(module, options));
   if (Problems problems = verify(expansion); !problems.empty()) return Failure(std::move(problems));
   return expansion;
 }

@@ -112,6 +112,15 @@ Result<void> Attributes::evaluate(ExprId id, Scalar& out) {
 }
 
 Result<void> Attributes::evaluate(ExprId id, StreamRef& out) {
+  // `computation -1` and `computation + s` read as sums.
+  if (const Expr e = names_->expr(id); e.kind == ExprKind::Binary && names_->expr(e.a()).kind == ExprKind::Name) {
+    const std::string_view kind = names_->module().text(names_->expr(e.a()).string());
+    if (kind == "computation" || kind == "communication")
+      return names_->fail(e.loc, "STV0251",
+                          "a stream's number is from 0 to {} and stands behind its kind: `{} 1`, or `{}(s - 1)` where "
+                          "it is computed",
+                          max_streams - 1, kind, kind);
+  }
   TRY(const Value v, names_->typed(id, "a stream: `computation N` or `communication N`"));
   if (v.word == "computation" || v.word == "communication") {
     if (v.whole && v.integer.constant >= 0 && v.integer.constant < max_streams) {

@@ -9,7 +9,7 @@ namespace stave {
 namespace {
 
 using Wide = __int128;
-using Kind = CoordExpr::Op;
+using CoordOp = CoordExpr::Op;
 constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t highest = std::numeric_limits<std::int64_t>::max();
 
@@ -22,16 +22,16 @@ Wide floor_div_wide(Wide a, Wide b) {
   return a % b != 0 && (a < 0) != (b < 0) ? q - 1 : q;
 }
 
-WideRange range_of(Kind op, const CoordFacts& a, const CoordFacts& b) {
+WideRange range_of(CoordOp op, const CoordFacts& a, const CoordFacts& b) {
   const Wide al = a.low, ah = a.high, bl = b.low, bh = b.high;
   switch (op) {
-    case Kind::Add: return {al + bl, ah + bh};
-    case Kind::Sub: return {al - bh, ah - bl};
-    case Kind::Mul: {
+    case CoordOp::Add: return {al + bl, ah + bh};
+    case CoordOp::Sub: return {al - bh, ah - bl};
+    case CoordOp::Mul: {
       const auto [low, high] = std::minmax({al * bl, al * bh, ah * bl, ah * bh});
       return {low, high};
     }
-    case Kind::Div: {
+    case CoordOp::Div: {
       if (bl <= 0 && bh >= 0) {
         const Wide size = std::max(al < 0 ? -al : al, ah < 0 ? -ah : ah);
         return {-size, size};
@@ -40,53 +40,53 @@ WideRange range_of(Kind op, const CoordFacts& a, const CoordFacts& b) {
           std::minmax({floor_div_wide(al, bl), floor_div_wide(al, bh), floor_div_wide(ah, bl), floor_div_wide(ah, bh)});
       return {low, high};
     }
-    case Kind::Mod:
+    case CoordOp::Mod:
       if (bl > 0 && al >= 0 && ah < bl) return {al, ah};
       return {std::min<Wide>(0, bl + 1), std::max<Wide>(0, bh - 1)};
-    case Kind::Constant:
-    case Kind::Axis: break;
+    case CoordOp::Constant:
+    case CoordOp::Axis: break;
   }
   return {0, 0};
 }
 
-std::int64_t apply(Kind op, std::int64_t a, std::int64_t b) {
+std::int64_t apply(CoordOp op, std::int64_t a, std::int64_t b) {
   const auto ua = static_cast<std::uint64_t>(a), ub = static_cast<std::uint64_t>(b);
   switch (op) {
-    case Kind::Add: return static_cast<std::int64_t>(ua + ub);
-    case Kind::Sub: return static_cast<std::int64_t>(ua - ub);
-    case Kind::Mul: return static_cast<std::int64_t>(ua * ub);
-    case Kind::Div: return b == 0 ? 0 : floor_div(a, b);
-    case Kind::Mod: return b == 0 ? 0 : floor_mod(a, b);
-    case Kind::Constant:
-    case Kind::Axis: break;
+    case CoordOp::Add: return static_cast<std::int64_t>(ua + ub);
+    case CoordOp::Sub: return static_cast<std::int64_t>(ua - ub);
+    case CoordOp::Mul: return static_cast<std::int64_t>(ua * ub);
+    case CoordOp::Div: return b == 0 ? 0 : floor_div(a, b);
+    case CoordOp::Mod: return b == 0 ? 0 : floor_mod(a, b);
+    case CoordOp::Constant:
+    case CoordOp::Axis: break;
   }
   return 0;
 }
 
 std::int64_t value_of(const Store<CoordExpr>& exprs, CoordExprId id, std::span<const std::int64_t> coordinates) {
   const CoordExpr& e = exprs[id];
-  if (e.op == Kind::Constant) return e.value;
-  if (e.op == Kind::Axis) return coordinates[e.axis];
+  if (e.op == CoordOp::Constant) return e.value;
+  if (e.op == CoordOp::Axis) return coordinates[e.axis];
   return apply(e.op, value_of(exprs, e.a, coordinates), value_of(exprs, e.b, coordinates));
 }
 
-std::string_view sign_of(Kind op) {
+std::string_view sign_of(CoordOp op) {
   switch (op) {
-    case Kind::Add: return "+";
-    case Kind::Sub: return "-";
-    case Kind::Mul: return "*";
-    case Kind::Div: return "div";
-    case Kind::Mod: return "mod";
-    case Kind::Constant:
-    case Kind::Axis: break;
+    case CoordOp::Add: return "+";
+    case CoordOp::Sub: return "-";
+    case CoordOp::Mul: return "*";
+    case CoordOp::Div: return "div";
+    case CoordOp::Mod: return "mod";
+    case CoordOp::Constant:
+    case CoordOp::Axis: break;
   }
   return "";
 }
 
 std::string text_of(const Store<CoordExpr>& exprs, const Mesh& mesh, CoordExprId id, bool outer) {
   const CoordExpr& e = exprs[id];
-  if (e.op == Kind::Constant) return std::to_string(e.value);
-  if (e.op == Kind::Axis) return mesh.axes[e.axis];
+  if (e.op == CoordOp::Constant) return std::to_string(e.value);
+  if (e.op == CoordOp::Axis) return mesh.axes[e.axis];
   return fmt::format("{}{} {} {}{}", outer ? "" : "(", text_of(exprs, mesh, e.a, false), sign_of(e.op),
                      text_of(exprs, mesh, e.b, false), outer ? "" : ")");
 }
@@ -113,9 +113,9 @@ void CoordTable::update() {
   for (std::size_t i = facts_.size(); i < exprs_->size(); ++i) {
     const CoordExpr& e = (*exprs_)[CoordExprId{i}];
     CoordFacts f;
-    if (e.op == Kind::Constant) {
+    if (e.op == CoordOp::Constant) {
       f.low = f.high = e.value;
-    } else if (e.op == Kind::Axis) {
+    } else if (e.op == CoordOp::Axis) {
       f = {0, mesh_->sizes[e.axis] - 1, std::uint64_t{1} << e.axis, 1};
     } else {
       const CoordFacts &a = facts_[e.a.value], &b = facts_[e.b.value];
@@ -161,13 +161,13 @@ CoordExprId CoordPool::id_of(CoordInt value) {
 CoordInt CoordPool::axis(std::uint32_t axis) {
   if (mesh_->sizes[axis] == 1) return {};
   CoordExpr e;
-  e.op = Kind::Axis;
+  e.op = CoordOp::Axis;
   e.axis = axis;
   return {0, intern(e)};
 }
 
-CoordPool::Answer CoordPool::combine(Kind op, CoordInt a, CoordInt b) {
-  const bool divides = op == Kind::Div || op == Kind::Mod;
+CoordPool::Answer CoordPool::combine(CoordOp op, CoordInt a, CoordInt b) {
+  const bool divides = op == CoordOp::Div || op == CoordOp::Mod;
   const CoordFacts fa = facts(a), fb = facts(b);
   if (divides && fb.low <= 0 && fb.high >= 0) {
     const bool never_zero = for_each_coordinate(*mesh_, fb.axes, [&](std::span<const std::int64_t> coordinates) {
@@ -178,15 +178,15 @@ CoordPool::Answer CoordPool::combine(Kind op, CoordInt a, CoordInt b) {
   const WideRange r = range_of(op, fa, fb);
   if (r.low < lowest || r.high > highest) return {{}, "does not fit 64 bits"};
   if (!a.varying && !b.varying) return {{apply(op, a.constant, b.constant), {}}, {}};
-  if (r.low == r.high && op != Kind::Mod) return {{static_cast<std::int64_t>(r.low), {}}, {}};
+  if (r.low == r.high && op != CoordOp::Mod) return {{static_cast<std::int64_t>(r.low), {}}, {}};
   if (!b.varying) {
-    if (b.constant == 0 && (op == Kind::Add || op == Kind::Sub)) return {a, {}};
-    if (b.constant == 1 && (op == Kind::Mul || op == Kind::Div)) return {a, {}};
-    if (op == Kind::Mod && b.constant > 0 && fa.low >= 0 && fa.high < b.constant) return {a, {}};
-    if (op == Kind::Mod && (b.constant == 1 || b.constant == -1)) return {{}, {}};
-  } else if (!a.varying && a.constant == 0 && op == Kind::Add) {
+    if (b.constant == 0 && (op == CoordOp::Add || op == CoordOp::Sub)) return {a, {}};
+    if (b.constant == 1 && (op == CoordOp::Mul || op == CoordOp::Div)) return {a, {}};
+    if (op == CoordOp::Mod && b.constant > 0 && fa.low >= 0 && fa.high < b.constant) return {a, {}};
+    if (op == CoordOp::Mod && (b.constant == 1 || b.constant == -1)) return {{}, {}};
+  } else if (!a.varying && a.constant == 0 && op == CoordOp::Add) {
     return {b, {}};
-  } else if (!a.varying && a.constant == 1 && op == Kind::Mul) {
+  } else if (!a.varying && a.constant == 1 && op == CoordOp::Mul) {
     return {b, {}};
   }
   if (std::max(fa.depth, fb.depth) >= max_coord_depth) return {{}, "is nested too deeply"};

@@ -7,43 +7,43 @@
 namespace stave {
 namespace {
 
-using Kind = LambdaNode::Op;
+using NodeOp = LambdaNode::Op;
 
 struct LambdaFunction {
   std::string_view name;
-  Kind op;
+  NodeOp op;
   std::size_t arguments;
   bool floats_only;
 };
-constexpr std::array<LambdaFunction, 12> functions = {{{"abs", Kind::Abs, 1, false},
-                                                       {"exp", Kind::Exp, 1, true},
-                                                       {"log", Kind::Log, 1, true},
-                                                       {"sin", Kind::Sin, 1, true},
-                                                       {"cos", Kind::Cos, 1, true},
-                                                       {"tanh", Kind::Tanh, 1, true},
-                                                       {"sqrt", Kind::Sqrt, 1, true},
-                                                       {"rsqrt", Kind::Rsqrt, 1, true},
-                                                       {"erf", Kind::Erf, 1, true},
-                                                       {"min", Kind::Min, 2, false},
-                                                       {"max", Kind::Max, 2, false},
-                                                       {"select", Kind::Select, 3, false}}};
+constexpr std::array<LambdaFunction, 12> functions = {{{"abs", NodeOp::Abs, 1, false},
+                                                       {"exp", NodeOp::Exp, 1, true},
+                                                       {"log", NodeOp::Log, 1, true},
+                                                       {"sin", NodeOp::Sin, 1, true},
+                                                       {"cos", NodeOp::Cos, 1, true},
+                                                       {"tanh", NodeOp::Tanh, 1, true},
+                                                       {"sqrt", NodeOp::Sqrt, 1, true},
+                                                       {"rsqrt", NodeOp::Rsqrt, 1, true},
+                                                       {"erf", NodeOp::Erf, 1, true},
+                                                       {"min", NodeOp::Min, 2, false},
+                                                       {"max", NodeOp::Max, 2, false},
+                                                       {"select", NodeOp::Select, 3, false}}};
 
-Kind node_op(BinaryOp op) {
+NodeOp node_op(BinaryOp op) {
   switch (op) {
-    case BinaryOp::Add: return Kind::Add;
-    case BinaryOp::Sub: return Kind::Sub;
-    case BinaryOp::Mul: return Kind::Mul;
-    case BinaryOp::Div: return Kind::Div;
-    case BinaryOp::FloorDiv: return Kind::FloorDiv;
-    case BinaryOp::Mod: return Kind::Mod;
-    case BinaryOp::Lt: return Kind::Lt;
-    case BinaryOp::Le: return Kind::Le;
-    case BinaryOp::Eq: return Kind::Eq;
-    case BinaryOp::Ne: return Kind::Ne;
-    case BinaryOp::Gt: return Kind::Gt;
-    case BinaryOp::Ge: return Kind::Ge;
+    case BinaryOp::Add: return NodeOp::Add;
+    case BinaryOp::Sub: return NodeOp::Sub;
+    case BinaryOp::Mul: return NodeOp::Mul;
+    case BinaryOp::Div: return NodeOp::Div;
+    case BinaryOp::FloorDiv: return NodeOp::FloorDiv;
+    case BinaryOp::Mod: return NodeOp::Mod;
+    case BinaryOp::Lt: return NodeOp::Lt;
+    case BinaryOp::Le: return NodeOp::Le;
+    case BinaryOp::Eq: return NodeOp::Eq;
+    case BinaryOp::Ne: return NodeOp::Ne;
+    case BinaryOp::Gt: return NodeOp::Gt;
+    case BinaryOp::Ge: return NodeOp::Ge;
   }
-  return Kind::Add;
+  return NodeOp::Add;
 }
 
 // A node, or a number that has no dtype yet.
@@ -71,7 +71,7 @@ class Compiler {
                                names_.module().text(name));
         arguments_.push_back(name);
         LambdaNode node;
-        node.op = Kind::Argument;
+        node.op = NodeOp::Argument;
         node.dtype = i < operands_.size() ? operands_[i] : otherwise_;
         node.a = static_cast<std::uint32_t>(i);
         add(node);
@@ -110,7 +110,7 @@ class Compiler {
   Result<std::uint32_t> typed(const Term& t, Dtype as, ExprId where) {
     if (t.typed) return t.node;
     LambdaNode node;
-    node.op = Kind::Constant;
+    node.op = NodeOp::Constant;
     node.dtype = as;
     TRY(node.value, names_.scalar_of(t.literal, as, names_.expr(where).loc));
     return add(node);
@@ -162,7 +162,7 @@ class Compiler {
         }
         if (dtype(a) == Dtype::Bool) return no_arithmetic(id, "-");
         LambdaNode node;
-        node.op = Kind::Neg;
+        node.op = NodeOp::Neg;
         node.dtype = dtype(a);
         node.a = a.node;
         return term(node);
@@ -184,7 +184,7 @@ class Compiler {
       return names_.expected(id, "a number", v);
     if (v.kind == Value::Kind::Integer || v.kind == Value::Kind::Number) return Term{false, 0, v};
     LambdaNode node;
-    node.op = Kind::Constant;
+    node.op = NodeOp::Constant;
     const auto named = v.kind == Value::Kind::Typed ? dtype_named(v.word) : std::optional<Dtype>(Dtype::Bool);
     if (!named) return names_.expected(id, "a number", v);
     node.dtype = *named;
@@ -225,11 +225,11 @@ class Compiler {
       TRY(const Term a, compile(parts[1]));
       node.dtype = *to;
       if (!a.typed) {
-        node.op = Kind::Constant;
+        node.op = NodeOp::Constant;
         TRY(node.value, names_.scalar_of(a.literal, *to, e.loc));
         return term(node);
       }
-      node.op = Kind::Cast;
+      node.op = NodeOp::Cast;
       node.a = a.node;
       return term(node);
     }
@@ -239,7 +239,7 @@ class Compiler {
         return names_.fail(e.loc, "STV0264", "`{}` takes {} value(s), got {}", name, f.arguments, parts.size() - 1);
       node.op = f.op;
       TRY(Term first, compile(parts[1]));
-      if (f.op == Kind::Select) return select(id, parts, first);
+      if (f.op == NodeOp::Select) return select(id, parts, first);
       if (f.arguments == 2) {
         TRY(Term second, compile(parts[2]));
         TRY(node.dtype, unify(first, parts[1], second, parts[2], id));
@@ -269,7 +269,7 @@ class Compiler {
     TRY(Term yes, compile(parts[2]));
     TRY(Term no, compile(parts[3]));
     LambdaNode node;
-    node.op = Kind::Select;
+    node.op = NodeOp::Select;
     TRY(node.dtype, unify(yes, parts[2], no, parts[3], id));
     node.a = test.node;
     node.b = yes.node;

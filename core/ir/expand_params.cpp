@@ -55,15 +55,17 @@ std::optional<Value> value_of_text(std::string_view text) {
   return v;
 }
 
-Result<void> check_allowed(Evaluation& names, const ParamDecl& p, const Value& value) {
+// `given`: on the command line, not by its declaration.
+Result<void> check_allowed(Evaluation& names, const ParamDecl& p, const Value& value, bool given) {
   const Expr e = names.expr(p.allowed);
-  const std::string_view name = names.module().text(p.name);
+  const std::string_view declared = names.module().text(p.name);
+  const std::string name = given ? fmt::format("--param {}={}: `{}`", declared, to_text(value), declared)
+                                 : fmt::format("param `{}`", declared);
   if (e.kind == ExprKind::Span) {
     TRY(const std::int64_t low, names.integer(e.a()));
     TRY(const std::int64_t high, names.integer(e.b()));
     if (value.is_plain_integer() && value.integer.constant >= low && value.integer.constant <= high) return {};
-    return names.fail(p.loc, "STV0204", "param `{}` must be an integer in {}..{}, got {}", name, low, high,
-                      to_text(value));
+    return names.fail(p.loc, "STV0204", "{} must be an integer in {}..{}, got {}", name, low, high, to_text(value));
   }
   if (e.kind != ExprKind::List)
     return names.fail(e.loc, "STV0205", "after `in` stands a list or a span, such as [1, 2, 4] or 1..8");
@@ -73,7 +75,7 @@ Result<void> check_allowed(Evaluation& names, const ParamDecl& p, const Value& v
     if (same_value(one, value)) return {};
     all += fmt::format("{}{}", all.empty() ? "" : ", ", to_text(one));
   }
-  return names.fail(p.loc, "STV0204", "param `{}` must be one of [{}], got {}", name, all, to_text(value));
+  return names.fail(p.loc, "STV0204", "{} must be one of [{}], got {}", name, all, to_text(value));
 }
 
 }  // namespace
@@ -118,14 +120,15 @@ Result<void> set_params(Evaluation& names, const std::vector<std::pair<std::stri
     std::optional<Value> value;
     for (const auto& [name, text] : overrides)
       if (m.text(p.name) == name) value = value_of_text(text);
-    if (!value) {
+    const bool given = value.has_value();
+    if (!given) {
       TRY(value, names.value(p.value));
       if (value->kind == Value::Kind::Integer && value->integer.varying)
         return names.fail(p.loc, "STV0241",
                           "param `{}` must be the same on all ranks, so axis_index may not stand in it",
                           m.text(p.name));
     }
-    if (p.allowed) TRY_VOID(check_allowed(names, p, *value));
+    if (p.allowed) TRY_VOID(check_allowed(names, p, *value, given));
     names.set_param(p.name, *value);
   }
   return {};

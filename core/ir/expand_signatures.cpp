@@ -5,13 +5,6 @@
 #include "core/ir/expand_text.h"
 
 namespace stave {
-namespace {
-
-bool equal(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end());
-}
-
-}  // namespace
 
 Result<const std::vector<FormalType>*> Signatures::types(FunctionId id) {
   const Module& m = names_->module();
@@ -43,7 +36,7 @@ Result<void> Signatures::check_argument(FunctionId function, std::size_t i, cons
     out.problems[0].notes.push_back({"the parameter", m.place(formal.loc)});
     return out;
   };
-  if (v.view.dtype != type.dtype || !equal(out_->shape(v.view), dims(type.size)) || !same_space)
+  if (v.view.dtype != type.dtype || !std::ranges::equal(out_->shape(v.view), dims(type.size)) || !same_space)
     return noted(names_->fail(loc, "STV0223", "parameter %{} of @{} is {} {}, got {} {}", m.text(formal.name),
                               m.text(f.name), name_of(type.space), type_text(type.dtype, dims(type.size)),
                               name_of(space), type_text(v.view.dtype, out_->shape(v.view))));
@@ -70,7 +63,7 @@ Result<void> Signatures::check_reference(const Kernel& kernel, FunctionId id, co
     const View& v = out_->views[ViewId{c.operands.first + i}];
     const Formal& formal = m.formals[f.formals[i]];
     const FormalType& type = (*all)[i];
-    if (v.dtype == type.dtype && equal(out_->shape(v), dims(type.size)) &&
+    if (v.dtype == type.dtype && std::ranges::equal(out_->shape(v), dims(type.size)) &&
         (formal.direction == Direction::In) != written)
       continue;
     Failure out =

@@ -3,11 +3,6 @@
 #include "core/ir/expand_text.h"
 
 namespace stave {
-namespace {
-
-using Kind = CoordExpr::Op;
-
-}  // namespace
 
 Result<TypeSize> Views::size_of(TypeId id) {
   const TypeExpr& type = names_->module().types[id];
@@ -52,7 +47,7 @@ Result<void> Views::check_bounds(CoordInt begin, std::int64_t length, std::int64
 
 Result<std::int64_t> Views::length(CoordInt begin, CoordInt end, Loc loc) {
   CoordPool& coords = *names_->coords();
-  const CoordPool::Answer answer = coords.combine(Kind::Sub, end, begin);
+  const CoordPool::Answer answer = coords.combine(CoordExpr::Op::Sub, end, begin);
   if (!answer.problem.empty()) return names_->fail(loc, "STV0242", "the length of the slice {}", answer.problem);
   const CoordInt difference = answer.value;
   if (!difference.varying) return difference.constant;
@@ -102,13 +97,13 @@ Result<CoordInt> Views::byte_offset(CoordInt begin, std::int64_t row_bits, Dtype
     return names_->fail(loc, "STV0273", "a view starts at a whole byte; {} elements of {} are {} bits before it",
                         bits / bits_of(dtype), name_of(dtype), bits);
   }
-  const auto scaled = [&](CoordInt by, std::int64_t factor, Kind kind) -> Result<CoordInt> {
+  const auto scaled = [&](CoordInt by, std::int64_t factor, CoordExpr::Op kind) -> Result<CoordInt> {
     const auto [value, problem] = coords.combine(kind, by, {factor, {}});
     if (!problem.empty()) return names_->fail(loc, "STV0242", "the offset of a view in bytes {}", problem);
     return value;
   };
-  if (row_bits % 8 == 0) return scaled(begin, row_bits / 8, Kind::Mul);
-  TRY(const CoordInt bits, scaled(begin, row_bits, Kind::Mul));
+  if (row_bits % 8 == 0) return scaled(begin, row_bits / 8, CoordExpr::Op::Mul);
+  TRY(const CoordInt bits, scaled(begin, row_bits, CoordExpr::Op::Mul));
   const std::uint64_t axes = coords.facts(bits).axes;
   std::string where;
   std::int64_t bad = 0;
@@ -120,7 +115,7 @@ Result<CoordInt> Views::byte_offset(CoordInt begin, std::int64_t row_bits, Dtype
   if (!aligned)
     return names_->fail(loc, "STV0273", "a view starts at a whole byte; {} elements of {} are {} bits before it at {}",
                         bad / bits_of(dtype), name_of(dtype), bad, where);
-  return scaled(bits, 8, Kind::Div);
+  return scaled(bits, 8, CoordExpr::Op::Div);
 }
 
 Result<View> Views::reinterpret(View view, TypeId id, Loc loc) {
@@ -162,7 +157,7 @@ Result<View> Views::resolve(const View& base, const ViewRef& ref) {
     std::int64_t row_bits = bits_of(view.dtype);
     for (std::uint32_t i = 1; i < view.shape.count; ++i) row_bits *= out_->dims[Id<DimTag>{view.shape.first + i}];
     TRY(const CoordInt offset, byte_offset(part.begin, row_bits, view.dtype, loc));
-    const auto [total, problem] = names_->coords()->combine(Kind::Add, view.offset, offset);
+    const auto [total, problem] = names_->coords()->combine(CoordExpr::Op::Add, view.offset, offset);
     if (!problem.empty()) return names_->fail(loc, "STV0242", "the offset {}", problem);
     view.offset = total;
     const std::int64_t bits = part.length * row_bits;

@@ -115,7 +115,7 @@ std::string Expanded::path(CommandId id) const {
   std::string out = elem_text(*this, command.op, command.iteration);
   FrameId frame = command.frame;
   for (; frames[frame].caller; frame = frames[frame].caller)
-    out = elem_text(*this, frames[frame].call, frames[frame].iteration) + "/" + out;
+    out = fmt::format("{}/{}", elem_text(*this, frames[frame].call, frames[frame].iteration), out);
   return fmt::format("{}/{}", module->text(module->functions[frames[frame].function].name), out);
 }
 

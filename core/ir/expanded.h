@@ -170,11 +170,11 @@ struct ExpandOptions {
 // Expands all entries. A module with one function and no `entry` runs it on all
 // ranks; with several functions and no `entry`, the last one.
 // Codes STV0200-0399.
-Result<Expansion> expand(std::shared_ptr<const Module> module, const ExpandOptions& options = {});
+Result<Expansion> expand(const std::shared_ptr<const Module>& module, const ExpandOptions& options = {});
 
 // One function as if it were the entry of all ranks: the meaning of a kernel's
 // `reference`. Params and mesh as in `expand`.
-Result<Expanded> expand_function(std::shared_ptr<const Module> module, FunctionId function,
+Result<Expanded> expand_function(const std::shared_ptr<const Module>& module, FunctionId function,
                                  const ExpandOptions& options = {});
 
 // The structural rules that expansion does not need to hold itself: sizes,
@@ -182,6 +182,6 @@ Result<Expanded> expand_function(std::shared_ptr<const Module> module, FunctionI
 Problems verify(const Expansion& expansion);
 
 // parse (elsewhere), expand and verify in one; what run, sim and lower start from.
-Result<Expansion> expand_and_verify(std::shared_ptr<const Module> module, const ExpandOptions& options = {});
+Result<Expansion> expand_and_verify(const std::shared_ptr<const Module>& module, const ExpandOptions& options = {});
 
 }  // namespace stave

@@ -9,10 +9,8 @@ namespace {
 
 using Shape = std::span<const std::int64_t>;
 
-bool equal(Shape a, Shape b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
-
 bool is_suffix(Shape small, Shape large) {
-  return small.size() <= large.size() && equal(small, large.subspan(large.size() - small.size()));
+  return small.size() <= large.size() && std::ranges::equal(small, large.subspan(large.size() - small.size()));
 }
 
 void check_predicate(Verification& v, const Command& c, Dtype dtype, std::string_view code) {
@@ -60,7 +58,7 @@ void check_gemm_shapes(Verification& v, const Command& c, const Gemm& op) {
     return;
   }
   const std::size_t batch = sa.size() - 2;
-  if (!equal(sa.first(batch), sb.first(batch)) || !equal(sa.first(batch), sc.first(batch))) {
+  if (!std::ranges::equal(sa.first(batch), sb.first(batch)) || !std::ranges::equal(sa.first(batch), sc.first(batch))) {
     v.problem(c, "STV0431", "gemm takes equal batch dimensions, got {} x {} -> {}", v.type(a), v.type(b), v.type(out));
     return;
   }
@@ -108,7 +106,7 @@ void check(Verification& v, const Command& c, const Map& op) {
     v.problem(c, "STV0451", "the lambda gives {} value(s), map has {} result(s)", f.results.size(), c.results.size());
   const View& first = v.result(c, 0);
   for (const ViewId id : c.results)
-    if (!equal(v.e.shape(v.e.views[id]), v.e.shape(first)))
+    if (!std::ranges::equal(v.e.shape(v.e.views[id]), v.e.shape(first)))
       v.problem(c, v.e.views[id].loc, "STV0454", "the results of map have one shape, got {} and {}", v.type(first),
                 v.type(v.e.views[id]));
   for (const ViewId id : c.operands) {
@@ -164,8 +162,11 @@ void check(Verification& v, const Command& c, const Reduce& op) {
   std::vector<bool> gone(shape.size());
   for (const std::int64_t axis : v.e.ints[op.axes]) {
     if (axis < 0 || axis >= static_cast<std::int64_t>(shape.size())) {
-      v.problem(c, "STV0440", "{} has dimensions 0 to {}, reduce over {}", v.type(in),
-                static_cast<std::int64_t>(shape.size()) - 1, axis);
+      v.problem(c, "STV0440", "{}, so reduce cannot go over dimension {}",
+                shape.empty()       ? fmt::format("{} is a scalar and has no dimensions", v.type(in))
+                : shape.size() == 1 ? fmt::format("{} has dimension 0 only", v.type(in))
+                                    : fmt::format("{} has dimensions 0 to {}", v.type(in), shape.size() - 1),
+                axis);
       return;
     }
     if (gone[static_cast<std::size_t>(axis)]) v.problem(c, "STV0440", "reduce names dimension {} twice", axis);
@@ -174,7 +175,7 @@ void check(Verification& v, const Command& c, const Reduce& op) {
   std::vector<std::int64_t> left;
   for (std::size_t i = 0; i < shape.size(); ++i)
     if (!gone[i]) left.push_back(shape[i]);
-  if (!equal(left, v.e.shape(out)))
+  if (!std::ranges::equal(left, v.e.shape(out)))
     v.problem(c, out.loc, "STV0441", "this reduction of {} gives {}, got {} for the result", v.type(in),
               type_text(in.dtype, left), v.type(out));
   if (in.dtype != out.dtype)

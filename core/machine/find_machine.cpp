@@ -79,7 +79,8 @@ Result<Machine> find_machine(const std::string& name_or_path) {
   const std::vector<std::string> folders = machine_folders();
   if (is_name(name_or_path))
     for (const std::string& folder : folders)
-      if (const std::string path = folder + "/" + name_or_path + ".toml"; is_file(path)) return load_machine(path);
+      if (const std::string path = fmt::format("{}/{}.toml", folder, name_or_path); is_file(path))
+        return load_machine(path);
   std::vector<std::string> names;
   for (const MachineListing& listing : list_machines()) names.push_back(listing.name);
   Failure failure = error_at({}, "STV0608", "no machine is called '{}'; known are: {}", name_or_path.substr(0, 80),

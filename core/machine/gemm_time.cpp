@@ -28,7 +28,7 @@ struct Tile {
 constexpr std::array<Tile, 7> tiles{{{256, 128}, {128, 256}, {128, 128}, {64, 256}, {64, 128}, {64, 64}, {128, 64}}};
 constexpr std::array<double, 5> splits{{1, 2, 4, 8, 16}};
 
-struct Product {
+struct TimedProduct {
   double m, n, k;
   double element_bytes;
   int sm_count;
@@ -37,7 +37,7 @@ struct Product {
   double bytes() const { return (m * k + k * n + m * n) * element_bytes; }
 };
 
-Product product(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, double element_bytes) {
+TimedProduct product(std::int64_t m, std::int64_t n, std::int64_t k, int sm_count, double element_bytes) {
   return {static_cast<double>(m), static_cast<double>(n), static_cast<double>(k), element_bytes, sm_count};
 }
 
@@ -45,7 +45,7 @@ double sms_of(const TableDevice& device, int sm_count) {
   return sm_count > 0 && sm_count < device.sm_count ? sm_count : device.sm_count;
 }
 
-double bound_seconds(const TableDevice& device, const Product& p) {
+double bound_seconds(const TableDevice& device, const TimedProduct& p) {
   const double compute = p.flops() / (device.flops_per_s / device.sm_count * sms_of(device, p.sm_count));
   // A product that runs again and again finds its operands in the L2.
   const double rate = p.bytes() <= device.l2_bytes ? std::max(device.l2_bytes_per_s, device.memory_peak_bytes_per_s)
@@ -53,7 +53,7 @@ double bound_seconds(const TableDevice& device, const Product& p) {
   return std::max(compute, p.bytes() / rate);
 }
 
-double model_seconds(const TableDevice& device, const Product& p) {
+double model_seconds(const TableDevice& device, const TimedProduct& p) {
   const double sms = sms_of(device, p.sm_count);
   const double sm_flops_per_s = tensor_efficiency * device.flops_per_s / device.sm_count;
   const double stages = std::ceil(p.k / block_k);
@@ -206,7 +206,7 @@ Picoseconds gemm_model(const TableDevice& device, std::int64_t m, std::int64_t n
 TimeEstimate gemm_time(const Machine& machine, std::string_view dtype, std::int64_t m, std::int64_t n, std::int64_t k,
                        int sm_count) {
   const TableDevice device = table_device(machine, dtype);
-  const Product here = product(m, n, k, sm_count, bytes_per_element(dtype));
+  const TimedProduct here = product(m, n, k, sm_count, bytes_per_element(dtype));
   const double model = model_seconds(device, here);
   const double bound = bound_seconds(device, here);
 

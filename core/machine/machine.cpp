@@ -134,6 +134,9 @@ std::string summary(const Machine& machine) {
   for (const Table& table : machine.tables)
     out += fmt::format("    {:<28} {:<24} {}\n", table.csv,
                        fmt::format("{} {} rows", table.op, table.gemm.size() + table.collective.size()), table.source);
+  const std::vector<std::string> notes = table_notes(machine);
+  if (!notes.empty()) out += "  where tables win\n";
+  for (const std::string& note : notes) out += fmt::format("    {}\n", note);
   return out;
 }
 

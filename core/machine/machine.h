@@ -276,6 +276,9 @@ struct MachineListing {
 // Each name once, the one that find_machine takes; sorted by name.
 std::vector<MachineListing> list_machines();
 
+// Which keys of the file tables win over, so that an edit of them changes little or nothing.
+std::vector<std::string> table_notes(const Machine& machine);
+
 // A page for a person: what it is, its main numbers, where they come from.
 std::string summary(const Machine& machine);
 // "not measured: error unknown" or, for a measured machine, "".

@@ -117,9 +117,6 @@ class Lexer {
 // At most 60 bytes of `text` between backquotes, what cannot be shown as \xNN.
 std::string quoted(std::string_view text);
 
-// Length of the well-formed UTF-8 character that `text` begins with; 0 if there is none.
-std::size_t utf8_length(std::string_view text);
-
 // The text of a String or RawString lexeme without quotes and escapes; the
 // lexer has checked its form.
 std::string string_value(std::string_view spelling);

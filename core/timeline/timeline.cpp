@@ -53,11 +53,20 @@ bool equal_rows(const std::vector<Row>& a, const std::vector<Row>& b, Translate 
   });
 }
 
+struct ReplayTarget {
+  TimelineSink& sink;
+  Progress* progress;
+};
+
 template <class Row>
-Result<void> send(std::span<const Row> rows, TimelineSink& sink,
+Result<void> send(std::span<const Row> rows, const ReplayTarget& to,
                   Result<void> (TimelineSink::*take)(std::span<const Row>)) {
-  for (std::size_t at = 0; at < rows.size(); at += max_batch_rows)
-    TRY_VOID((sink.*take)(rows.subspan(at, std::min(max_batch_rows, rows.size() - at))));
+  for (std::size_t at = 0; at < rows.size(); at += max_batch_rows) {
+    TRY_VOID(still_wanted(to.progress));
+    const auto batch = rows.subspan(at, std::min(max_batch_rows, rows.size() - at));
+    TRY_VOID((to.sink.*take)(batch));
+    if (to.progress) to.progress->done += static_cast<std::int64_t>(batch.size());
+  }
   return {};
 }
 
@@ -225,27 +234,32 @@ std::optional<TimeSpan> extent_of(const Timeline& timeline) {
   return span;
 }
 
-Result<void> replay(const Timeline& timeline, TimelineSink& sink) {
+Result<void> replay(const Timeline& timeline, TimelineSink& sink, Progress* progress) {
   std::vector<std::string_view> names;
   names.reserve(timeline.names().size());
   for (std::size_t i = 0; i < timeline.names().size(); ++i) names.push_back(timeline.names()[StringId{i}]);
+  // The tables that grow with the run.
+  if (progress)
+    progress->total =
+        static_cast<std::int64_t>(timeline.slices().size() + timeline.flows().size() + timeline.costs().size());
+  const ReplayTarget to{sink, progress};
 
-  TRY_VOID(send(timeline.sources(), sink, &TimelineSink::on_sources));
-  TRY_VOID(send(timeline.ranks(), sink, &TimelineSink::on_ranks));
-  TRY_VOID(send<std::string_view>(names, sink, &TimelineSink::on_names));
-  TRY_VOID(send(timeline.tracks(), sink, &TimelineSink::on_tracks));
-  TRY_VOID(send(timeline.commands(), sink, &TimelineSink::on_commands));
-  TRY_VOID(send(timeline.slices(), sink, &TimelineSink::on_slices));
-  TRY_VOID(send(timeline.flows(), sink, &TimelineSink::on_flows));
-  TRY_VOID(send(timeline.kernels(), sink, &TimelineSink::on_kernels));
-  TRY_VOID(send(timeline.copies(), sink, &TimelineSink::on_copies));
-  TRY_VOID(send(timeline.calls(), sink, &TimelineSink::on_calls));
-  TRY_VOID(send(timeline.args(), sink, &TimelineSink::on_args));
-  TRY_VOID(send(timeline.collectives(), sink, &TimelineSink::on_collectives));
-  TRY_VOID(send(timeline.costs(), sink, &TimelineSink::on_costs));
-  TRY_VOID(send(timeline.counters(), sink, &TimelineSink::on_counters));
-  TRY_VOID(send(timeline.steps(), sink, &TimelineSink::on_steps));
-  return send(timeline.problems(), sink, &TimelineSink::on_problems);
+  TRY_VOID(send(timeline.sources(), to, &TimelineSink::on_sources));
+  TRY_VOID(send(timeline.ranks(), to, &TimelineSink::on_ranks));
+  TRY_VOID(send<std::string_view>(names, to, &TimelineSink::on_names));
+  TRY_VOID(send(timeline.tracks(), to, &TimelineSink::on_tracks));
+  TRY_VOID(send(timeline.commands(), to, &TimelineSink::on_commands));
+  TRY_VOID(send(timeline.slices(), to, &TimelineSink::on_slices));
+  TRY_VOID(send(timeline.flows(), to, &TimelineSink::on_flows));
+  TRY_VOID(send(timeline.kernels(), to, &TimelineSink::on_kernels));
+  TRY_VOID(send(timeline.copies(), to, &TimelineSink::on_copies));
+  TRY_VOID(send(timeline.calls(), to, &TimelineSink::on_calls));
+  TRY_VOID(send(timeline.args(), to, &TimelineSink::on_args));
+  TRY_VOID(send(timeline.collectives(), to, &TimelineSink::on_collectives));
+  TRY_VOID(send(timeline.costs(), to, &TimelineSink::on_costs));
+  TRY_VOID(send(timeline.counters(), to, &TimelineSink::on_counters));
+  TRY_VOID(send(timeline.steps(), to, &TimelineSink::on_steps));
+  return send(timeline.problems(), to, &TimelineSink::on_problems);
 }
 
 }  // namespace stave

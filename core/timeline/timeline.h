@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/progress.h"
 #include "core/base/strings.h"
 #include "core/timeline/sink.h"
 
@@ -119,8 +120,9 @@ struct TimeSpan {
 };
 std::optional<TimeSpan> extent_of(const Timeline& timeline);
 
-// Sends all rows, in batches, in an order that a sink accepts.
-Result<void> replay(const Timeline& timeline, TimelineSink& sink);
+// Sends all rows, in batches, in an order that a sink accepts. `progress` gets
+// the rows; cancelled (STV0950), the sink has the batches until then.
+Result<void> replay(const Timeline& timeline, TimelineSink& sink, Progress* progress = nullptr);
 
 // Golden text, integer picoseconds: slices by track, then start, then write
 // order, one a line; then a line of totals for each track with slices. `busy`

@@ -103,8 +103,23 @@ TEST(Strings, ACopyOutlivesItsOriginal) {
     EXPECT_EQ(strings->intern("b").value, 2u);
   }
   const Strings moved = std::move(copy);
+  copy.intern("not in the new value");  // NOLINT(bugprone-use-after-move): a moved-from value is empty and usable
   EXPECT_EQ(moved.find(text).value, 1u);
   EXPECT_EQ(moved[StringId{0}], "a");
+  EXPECT_EQ(moved.size(), 3u);
+}
+
+TEST(Strings, ManyTextsAreFoundAgain) {
+  Strings strings;
+  const std::string long_text(100'000, 'x');
+  for (std::uint32_t i = 0; i < 20'000; ++i) ASSERT_EQ(strings.intern(std::to_string(i * 7919u)).value, i);
+  EXPECT_EQ(strings.intern(long_text).value, 20'000u);
+  for (std::uint32_t i = 0; i < 20'000; ++i) {
+    ASSERT_EQ(strings.find(std::to_string(i * 7919u)).value, i);
+    ASSERT_EQ(strings[StringId{i}], std::to_string(i * 7919u));
+  }
+  EXPECT_EQ(strings[StringId{20'000}], long_text);
+  EXPECT_EQ(strings.find("-1"), StringId{});
 }
 
 TEST(Json, WritesNestedDocuments) {

@@ -71,7 +71,7 @@ TEST(Collective, ReductionsRoundOnce) {
 }
 
 TEST(Collective, F32AddsInF32InPositionOrder) {
-  const auto sum = [](Dtype d, Values of) {
+  const auto sum = [](Dtype d, const Values& of) {
     Buffers x, y = fresh(of.size(), d, 1);
     for (const double v : of) x.emplace_back(d, std::vector<std::int64_t>{1}, Values{v});
     EXPECT_TRUE(collectives::all_reduce(Reduction::Sum, group_of(x, y)).has_value());

@@ -82,7 +82,7 @@ TEST(Inputs, RandomDependsOnSeedParameterAndRank) {
 
 TEST(Inputs, UniformAxes) {
   const std::vector<std::int64_t> mesh = {2, 3};  // rank = 3 y + x
-  const auto all = [&](Axes uniform) {
+  const auto all = [&](const Axes& uniform) {
     std::vector<Rank> first;
     for (Rank r = 0; r < 6; ++r) first.push_back(uniform_rank(mesh, uniform, r));
     return first;
@@ -123,7 +123,8 @@ TEST(Inputs, FilesForAllRanksOrOnePartARank) {
   EXPECT_EQ(fill_input(packed, {"a", Dtype::S4, three, 1, 2, 1}).problems()[0].code, "STV0683");
 }
 
-BufferComparison compared(Dtype dtype, Values expected, Values actual, std::optional<double> tolerance = std::nullopt) {
+BufferComparison compared(Dtype dtype, const Values& expected, const Values& actual,
+                          std::optional<double> tolerance = std::nullopt) {
   const auto n = static_cast<std::int64_t>(expected.size());
   return *compare_buffers(TestBuffer(dtype, {n}, expected).bytes, TestBuffer(dtype, {n}, actual).bytes, dtype,
                           expected.size(), tolerance);

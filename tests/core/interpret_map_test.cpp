@@ -36,7 +36,7 @@ struct Nodes {
   }
 };
 
-std::vector<double> binary(NodeOp op, Dtype dtype, std::vector<double> a, std::vector<double> b) {
+std::vector<double> binary(NodeOp op, Dtype dtype, const std::vector<double>& a, const std::vector<double>& b) {
   const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(a.size())};
   Nodes n;
   const auto x = n.argument(dtype);
@@ -48,7 +48,7 @@ std::vector<double> binary(NodeOp op, Dtype dtype, std::vector<double> a, std::v
   return out.values();
 }
 
-std::vector<double> unary(NodeOp op, Dtype dtype, std::vector<double> a) {
+std::vector<double> unary(NodeOp op, Dtype dtype, const std::vector<double>& a) {
   const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(a.size())};
   Nodes n;
   const auto z = n.op(op, n.argument(dtype));

@@ -27,10 +27,10 @@ class InterpretTest : public ::testing::Test {
     op.loc = 12;
     command.op = module.ops.add(op);
   }
-  Result<void> run(Payload payload, std::vector<ConstOperand> operands, std::vector<Operand> results,
+  Result<void> run(const Payload& payload, std::vector<ConstOperand> operands, std::vector<Operand> results,
                    const RunReference& reference = {}) {
     expanded.module = std::make_shared<const Module>(module);
-    command.payload = std::move(payload);
+    command.payload = payload;
     return interpret(expanded, command, operands, results, reference);
   }
   static std::string code(const Result<void>& r) { return r ? "none" : r.problems()[0].code; }

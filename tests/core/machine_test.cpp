@@ -11,25 +11,12 @@
 #include "core/base/files.h"
 #include "core/base/sha256.h"
 #include "core/machine/table_csv.h"
+#include "tests/core/shipped_machine.h"
 
 namespace stave {
 namespace {
 
 const std::string folder = std::string(STAVE_SOURCE_DIR) + "/machines/";
-
-Machine shipped(const std::string& name) {
-  auto machine = load_machine(folder + name + ".toml");
-  if (!machine) {
-    for (const Problem& p : machine.problems()) ADD_FAILURE() << to_text(p);
-    std::abort();
-  }
-  return *std::move(machine);
-}
-
-const Machine& h200_x2() {
-  static const Machine machine = shipped("h200-x2");
-  return machine;
-}
 
 std::string shipped_text() { return *read_file(folder + "h200-x2.toml"); }
 

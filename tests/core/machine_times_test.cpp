@@ -5,27 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 #include "core/base/files.h"
 #include "core/machine/table_csv.h"
+#include "tests/core/shipped_machine.h"
 
 namespace stave {
 namespace {
-
-Machine shipped(const std::string& name) {
-  auto machine = load_machine(std::string(STAVE_SOURCE_DIR) + "/machines/" + name + ".toml");
-  if (!machine) {
-    for (const Problem& p : machine.problems()) ADD_FAILURE() << to_text(p);
-    std::abort();
-  }
-  return *std::move(machine);
-}
-
-const Machine& h200_x2() {
-  static const Machine machine = shipped("h200-x2");
-  return machine;
-}
 
 double us(Picoseconds t) { return static_cast<double>(t.count()) * 1e-6; }
 

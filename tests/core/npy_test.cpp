@@ -13,7 +13,7 @@ namespace stave {
 namespace {
 
 // A file as NumPy writes it, with this header and `data` zero bytes.
-std::string file_of(std::string header, std::size_t data, char major = 1) {
+std::string file_of(const std::string& header, std::size_t data, char major = 1) {
   std::string text = "\x93NUMPY";
   text += {major, '\0', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
   if (major > 1) text += {'\0', '\0'};

@@ -16,8 +16,6 @@ using Group = std::span<const Participant>;
 using In = std::span<const std::byte>;
 using Out = std::span<std::byte>;
 
-constexpr std::size_t block = 1024;
-
 Result<void> check_group(std::string_view op, Group group, std::size_t operands, std::size_t results) {
   if (group.empty()) return error_at({}, "STV0665", "{} of no ranks", op);
   for (const Participant& p : group) {
@@ -96,10 +94,10 @@ void write(Out to, In from) {
 // Elements first .. first + count - 1 of all inputs into elements 0 .. of each `to`.
 void reduce_elements(Reduction reduction, Dtype dtype, const Inputs& inputs, std::size_t first, std::size_t count,
                      std::span<const Out> to) {
-  double sums[block], values[block];
-  std::uint64_t wide[block], more[block];
-  for (std::size_t done = 0; done < count; done += block) {
-    const std::size_t n = std::min(block, count - done);
+  double sums[reduction_block], values[reduction_block];
+  std::uint64_t wide[reduction_block], more[reduction_block];
+  for (std::size_t done = 0; done < count; done += reduction_block) {
+    const std::size_t n = std::min(reduction_block, count - done);
     if (is_float(dtype)) {
       load_doubles(inputs(0), dtype, first + done, n, sums);
       for (std::size_t p = 1; p < inputs.size(); ++p) {

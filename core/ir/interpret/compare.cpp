@@ -80,11 +80,11 @@ Result<BufferComparison> compare_buffers(std::span<const std::byte> expected, st
 }
 
 std::string to_text(const BufferComparison& c) {
-  const std::string largest =
-      fmt::format("largest difference {:.6g}, relative {:.3g}, tolerance {:g}", c.max_abs, c.max_rel, c.tolerance);
+  const std::string largest = fmt::format("largest difference {}, relative {}, tolerance {:g}", real_text(c.max_abs, 6),
+                                          real_text(c.max_rel, 3), c.tolerance);
   if (c.equal()) return fmt::format("{} elements equal; {}", c.elements, largest);
-  return fmt::format("{} of {} elements differ; first at {}: expected {:.9g}, got {:.9g}; {}", c.mismatches, c.elements,
-                     *c.first, c.expected_at_first, c.actual_at_first, largest);
+  return fmt::format("{} of {} elements differ; first at {}: expected {}, got {}; {}", c.mismatches, c.elements,
+                     *c.first, real_text(c.expected_at_first, 9), real_text(c.actual_at_first, 9), largest);
 }
 
 }  // namespace stave

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/ir/interpret/operand.h"
 #include "core/ir/module.h"
@@ -21,7 +22,9 @@ Result<void> interpret_map(const Lambda& f, std::span<const ConstOperand> operan
 // epilogue; a transposed matrix is stored with its last two dimensions swapped.
 // Computes in f64 if A or B is f64, in f32 for the other floats, in 32 bits (64 if the
 // result has 64) for integers, which wrap. Each element sums over k in ascending order.
-Result<void> interpret_gemm(const Gemm& gemm, std::span<const ConstOperand> operands, std::span<const Operand> results);
+// `progress` gets the multiply-adds; cancelled (STV0950), the result is undefined.
+Result<void> interpret_gemm(const Gemm& gemm, std::span<const ConstOperand> operands, std::span<const Operand> results,
+                            Progress* progress = nullptr);
 
 // The operand's shape without `axes` is the result's. Elements combine in row-major order:
 // halves and f8 in f32, f32 and f64 in f64, integers in 64 bits; the end is rounded or wraps once.

@@ -16,19 +16,19 @@ template <class T>
 struct Lanes;
 template <>
 struct Lanes<float> {
-  typedef float type __attribute__((vector_size(16)));
+  using type = float __attribute__((vector_size(16)));
 };
 template <>
 struct Lanes<double> {
-  typedef double type __attribute__((vector_size(16)));
+  using type = double __attribute__((vector_size(16)));
 };
 template <>
 struct Lanes<std::uint32_t> {
-  typedef std::uint32_t type __attribute__((vector_size(16)));
+  using type = std::uint32_t __attribute__((vector_size(16)));
 };
 template <>
 struct Lanes<std::uint64_t> {
-  typedef std::uint64_t type __attribute__((vector_size(16)));
+  using type = std::uint64_t __attribute__((vector_size(16)));
 };
 
 constexpr std::size_t tile_rows = 4;
@@ -177,7 +177,7 @@ class Finish {
 };
 
 template <class T>
-void multiply(const Product& p) {
+Result<void> multiply(const Product& p, Progress* progress) {
   constexpr std::size_t columns = tile_columns<T>;
   std::vector<T> a, b, line;
   std::vector<T> sums(block_rows * block_columns);
@@ -197,9 +197,13 @@ void multiply(const Product& p) {
             multiply_tile(a.data() + y * p.k, b.data() + x * p.k, p.k, sums.data() + y * block_columns + x,
                           block_columns);
         for (std::size_t y = 0; y < ni; ++y) finish.row(batch, i + y, j, nj, sums.data() + y * block_columns);
+        if (progress == nullptr) continue;
+        progress->done.fetch_add(static_cast<std::int64_t>(ni * nj * p.k), std::memory_order_relaxed);
+        TRY_VOID(still_wanted(progress));
       }
     }
   }
+  return {};
 }
 
 Result<void> check_shapes(const Product& p) {
@@ -231,8 +235,8 @@ Result<void> check_shapes(const Product& p) {
 
 }  // namespace
 
-Result<void> interpret_gemm(const Gemm& gemm, std::span<const ConstOperand> operands,
-                            std::span<const Operand> results) {
+Result<void> interpret_gemm(const Gemm& gemm, std::span<const ConstOperand> operands, std::span<const Operand> results,
+                            Progress* progress) {
   const bool with_c = gemm.beta != 0;
   const bool with_bias = gemm.epilogue == Epilogue::Bias;
   const std::size_t expected = 2U + with_c + with_bias;
@@ -263,17 +267,15 @@ Result<void> interpret_gemm(const Gemm& gemm, std::span<const ConstOperand> oper
   if (!floats && !integers)
     return error_at({}, "STV0653", "a gemm is of floats or of integers; A, B, result are {}, {}, {}", name_of(a.dtype),
                     name_of(b.dtype), name_of(result.dtype));
-  if (floats) {
-    a.dtype == Dtype::F64 || b.dtype == Dtype::F64 ? multiply<double>(p) : multiply<float>(p);
-    return {};
-  }
+  if (floats)
+    return a.dtype == Dtype::F64 || b.dtype == Dtype::F64 ? multiply<double>(p, progress)
+                                                          : multiply<float>(p, progress);
   for (const double factor : {gemm.alpha, gemm.beta})
     if (factor != std::trunc(factor) || std::fabs(factor) > 0x1p31)
       return error_at({}, "STV0656", "alpha and beta of an integer gemm are s32 integers, got {}", factor);
   if (gemm.epilogue == Epilogue::Gelu)
     return error_at({}, "STV0653", "epilogue gelu is for floats, the result is {}", name_of(result.dtype));
-  bits_of(result.dtype) == 64 ? multiply<std::uint64_t>(p) : multiply<std::uint32_t>(p);
-  return {};
+  return bits_of(result.dtype) == 64 ? multiply<std::uint64_t>(p, progress) : multiply<std::uint32_t>(p, progress);
 }
 
 }  // namespace stave

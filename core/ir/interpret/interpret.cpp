@@ -16,6 +16,7 @@ struct Arguments {
   std::span<const ConstOperand> operands;
   std::span<const Operand> results;
   const RunReference& run_reference;
+  Progress* progress;
 };
 
 Result<void> expect(std::string_view op, std::size_t operands, std::size_t got_operands, std::size_t got_results) {
@@ -32,7 +33,9 @@ Result<void> run(const Map& op, const Arguments& to) {
   return interpret_map(to.expanded.lambdas[op.f], to.operands, to.results);
 }
 
-Result<void> run(const Gemm& op, const Arguments& to) { return interpret_gemm(op, to.operands, to.results); }
+Result<void> run(const Gemm& op, const Arguments& to) {
+  return interpret_gemm(op, to.operands, to.results, to.progress);
+}
 
 Result<void> run(const Reduce& op, const Arguments& to) {
   return interpret_reduce(op.reduction, op.axes ? to.expanded.ints[op.axes] : Ints{}, to.operands, to.results);
@@ -124,8 +127,8 @@ Failure no_reference(std::string_view kernel) {
 }
 
 Result<void> interpret(const Expanded& expanded, const Command& command, std::span<const ConstOperand> operands,
-                       std::span<const Operand> results, const RunReference& run_reference) {
-  const Arguments arguments{expanded, command, operands, results, run_reference};
+                       std::span<const Operand> results, const RunReference& run_reference, Progress* progress) {
+  const Arguments arguments{expanded, command, operands, results, run_reference, progress};
   Result<void> result = check_sizes(operands, results);
   if (result) {
     result = std::visit(

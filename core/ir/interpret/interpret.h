@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 
+#include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/ir/expanded.h"
 #include "core/ir/interpret/operand.h"
@@ -20,9 +21,11 @@ using RunReference =
 // Runs memzero, memset, copy, map, gemm, reduce, kernel (through `run_reference`) or
 // custom_call. `operands` and `results` are the command's views in order; they may share
 // bytes as rule 10 of docs/ir.md allows. Deterministic: the same bytes give the same bytes.
-// Codes STV0650-0660; the problem's place is the command's.
+// Codes STV0650-0660; the problem's place is the command's. `progress` is for gemms: they are what
+// takes long.
 Result<void> interpret(const Expanded& expanded, const Command& command, std::span<const ConstOperand> operands,
-                       std::span<const Operand> results, const RunReference& run_reference = {});
+                       std::span<const Operand> results, const RunReference& run_reference = {},
+                       Progress* progress = nullptr);
 
 // Gives problems without a place this one.
 Result<void> placed(Result<void> result, const Expanded& expanded, const Command& command);

@@ -12,12 +12,12 @@ namespace {
 using NodeOp = LambdaNode::Op;
 
 // Elements evaluated at once; even, so that two s4 of a byte are in one block.
-constexpr std::size_t block = 256;
+constexpr std::size_t map_block = 256;
 
 // The values of one node for a block: `real` if its dtype is a float, `integer` otherwise.
 struct Column {
-  std::array<double, block> real;
-  std::array<std::uint64_t, block> integer;
+  std::array<double, map_block> real;
+  std::array<std::uint64_t, map_block> integer;
 };
 
 bool needs_float(NodeOp op) { return op >= NodeOp::Exp && op <= NodeOp::Erf && op != NodeOp::Abs; }
@@ -262,8 +262,8 @@ Result<void> interpret_map(const Lambda& f, std::span<const ConstOperand> operan
   for (std::size_t i = 0; i < f.nodes.size(); ++i)
     if (f.nodes[i].op == NodeOp::Constant) fill_constant(f.nodes[i], columns[i]);
   const auto total = static_cast<std::size_t>(elements_of(results[0].shape));
-  for (std::size_t first = 0; first < total; first += block) {
-    const std::size_t n = std::min(block, total - first);
+  for (std::size_t first = 0; first < total; first += map_block) {
+    const std::size_t n = std::min(map_block, total - first);
     for (std::size_t i = 0; i < f.nodes.size(); ++i) {
       const LambdaNode& node = f.nodes[i];
       if (node.op == NodeOp::Constant) continue;

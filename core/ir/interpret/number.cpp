@@ -1,5 +1,7 @@
 #include "core/ir/interpret/number.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <bit>
 #include <cassert>
@@ -71,7 +73,9 @@ const FloatFormat& format_of(Dtype dtype) {
 
 template <class Out, class Read>
 void each(std::size_t first, std::size_t count, Out* out, Read read_one) {
-  for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<Out>(read_one(first + i));
+  // Negative values keep their bits: arithmetic is modulo 2^64.
+  for (std::size_t i = 0; i < count; ++i)
+    out[i] = static_cast<Out>(read_one(first + i));  // NOLINT(bugprone-signed-char-misuse)
 }
 
 template <class Out>
@@ -289,6 +293,10 @@ void store_integers(std::span<std::byte> bytes, Dtype dtype, std::size_t first, 
       store_bits(bytes, dtype, first + i, wrapped(dtype, in[i]));
     }
   }
+}
+
+std::string real_text(double value, int digits) {
+  return std::isnan(value) ? "nan" : fmt::format("{:.{}g}", value, digits);
 }
 
 }  // namespace stave

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "core/ir/dtype.h"
 
@@ -73,6 +74,9 @@ void store_doubles(std::span<std::byte> bytes, Dtype dtype, std::size_t first, s
 // `from` is the dtype that the integers are of: it tells their sign.
 void store_integers(std::span<std::byte> bytes, Dtype dtype, std::size_t first, std::size_t count, Dtype from,
                     const std::uint64_t* in);
+
+// With `digits` significant ones; "nan" whatever its sign, which no dtype's meaning depends on.
+std::string real_text(double value, int digits);
 
 inline double load_double(std::span<const std::byte> bytes, Dtype dtype, std::size_t i) {
   double v = 0;

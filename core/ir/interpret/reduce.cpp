@@ -8,8 +8,6 @@
 namespace stave {
 namespace {
 
-constexpr std::size_t block = 1024;
-
 // Calls visit(first element, first result, count, step of the result) for runs along the
 // last dimension, in row-major order.
 template <class Visit>
@@ -22,8 +20,8 @@ void each_run(std::span<const std::int64_t> shape, const std::vector<std::size_t
   std::size_t from = 0;
   std::size_t to = 0;
   while (true) {
-    for (std::size_t i = 0; i < last; i += block)
-      visit(from + i, to + i * steps[rank - 1], std::min(block, last - i), steps[rank - 1]);
+    for (std::size_t i = 0; i < last; i += reduction_block)
+      visit(from + i, to + i * steps[rank - 1], std::min(reduction_block, last - i), steps[rank - 1]);
     from += last;
     std::size_t d = rank - 1;
     while (d > 0) {
@@ -71,7 +69,7 @@ Result<void> interpret_reduce(Reduction reduction, std::span<const std::int64_t>
   if (is_float(in.dtype)) {
     const bool in_f32 = bits_of(in.dtype) < 32;
     std::vector<double> sums(count, float_identity(reduction, in.dtype));
-    double values[block];
+    double values[reduction_block];
     each_run(in.shape, steps, [&](std::size_t from, std::size_t to, std::size_t n, std::size_t s) {
       load_doubles(in.bytes, in.dtype, from, n, values);
       for (std::size_t i = 0; i < n; ++i) {
@@ -85,7 +83,7 @@ Result<void> interpret_reduce(Reduction reduction, std::span<const std::int64_t>
   } else {
     const bool with_sign = is_signed(in.dtype);
     std::vector<std::uint64_t> sums(count, integer_identity(reduction, in.dtype));
-    std::uint64_t values[block];
+    std::uint64_t values[reduction_block];
     each_run(in.shape, steps, [&](std::size_t from, std::size_t to, std::size_t n, std::size_t s) {
       load_integers(in.bytes, in.dtype, from, n, values);
       for (std::size_t i = 0; i < n; ++i)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 
@@ -10,6 +11,9 @@
 #include "core/ir/values.h"
 
 namespace stave {
+
+// Elements converted and combined at once.
+inline constexpr std::size_t reduction_block = 1024;
 
 inline double min_of(double a, double b) { return a <= b || std::isnan(a) ? a : b; }
 inline double max_of(double a, double b) { return a >= b || std::isnan(a) ? a : b; }
