@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/lower/plan.h"
 
@@ -38,6 +39,8 @@ struct PrepareOptions {
   std::uint64_t seed = 0;
   // Of one `while`, before the run stops with an error.
   std::int64_t max_iterations = 10'000'000;
+  // Gets the commands that ended and what their gemms multiply; a step that is cancelled fails (STV0950).
+  Progress* progress = nullptr;
 };
 
 // One stream's head that cannot go on.
@@ -46,6 +49,7 @@ struct Blocked {
   StreamRef stream;
   std::string last_done;       // path of the last command that the stream finished; empty: none
   std::string first_pending;   // path of the command that waits
+  Place place;                 // of that command
   std::int64_t iteration = 0;  // executions of it that ended before, in this step
   std::optional<Rank> peer;    // whom it waits for
   std::string reason;          // "rank 1 has not issued its part"
@@ -57,6 +61,8 @@ struct Hang {
   std::vector<Blocked> blocked;
 };
 std::string to_text(const Hang& hang);
+// STV0905, at the first command that waits; a note for each stream that does.
+Problem problem_of(const Hang& hang);
 
 struct StepReport {
   std::optional<Hang> hang;                         // none: finished

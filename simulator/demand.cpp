@@ -266,8 +266,8 @@ Work Demand::tile_work() const {
   if (kind == GridKind::Gang) {
     rounds = 1;
   } else {
-    const std::int64_t rest = tiles % slots;
-    rounds = static_cast<double>(tiles / slots);
+    const std::int64_t full = tiles / slots, rest = tiles % slots;
+    rounds = static_cast<double>(full);
     if (rest > 0) rounds += std::max(1 / unit_cap, static_cast<double>(rest) / slots_d);
   }
   return std::llround(total / rounds);

@@ -85,7 +85,8 @@ struct OpState {
 class Engine {
  public:
   // Kinds of its own events; the caller's start at `first_free_event`.
-  enum : std::uint32_t { Milestone = 0, ChannelStart = 1, first_free_event = 2 };
+  enum : std::uint32_t { Milestone, ChannelStart };
+  static constexpr std::uint32_t first_free_event = ChannelStart + 1;
 
   Engine(const NetworkModel& model, EventQueue& events) : sharing_(model), events_(events) {}
 

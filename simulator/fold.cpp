@@ -147,6 +147,59 @@ class Refinement {
   std::map<Signature, std::int64_t> keys_;
 };
 
+// A send and its receive between ranks of one colour meet in one launch of that
+// colour, or never: as one rank they would not see who waits for whom.
+class OwnColour {
+ public:
+  OwnColour(const Plan& plan, const std::vector<std::uint32_t>& colour, Rank rank)
+      : expanded_(plan.of_rank(rank).expanded), colour_(colour), rank_(rank) {}
+
+  // Whether some launch has sends to the own colour without as many receives from it.
+  bool meets_in_two_launches() {
+    std::vector<bool> grouped(expanded_.commands.size());
+    for (std::size_t i = 0; i < expanded_.commands.size(); ++i)
+      if (std::holds_alternative<CollectiveGroup>(expanded_[CommandId{i}].payload)) {
+        if (balance(CommandId{i}, &grouped) != 0) return true;
+      }
+    for (std::size_t i = 0; i < expanded_.commands.size(); ++i)
+      if (!grouped[i] && own_balance(expanded_[CommandId{i}]) != 0) return true;
+    return false;
+  }
+
+ private:
+  int balance(CommandId id, std::vector<bool>* grouped) {
+    (*grouped)[id.value] = true;
+    const Command& command = expanded_[id];
+    int sum = own_balance(command);
+    for (const CommandRegionId region : command.regions)
+      for (const CommandId nested : expanded_.regions[region].commands) sum += balance(nested, grouped);
+    return sum;
+  }
+
+  int own_balance(const Command& command) {
+    if (const auto* send = std::get_if<Send>(&command.payload)) return is_own(*send, send->peer);
+    if (const auto* recv = std::get_if<Recv>(&command.payload)) return -is_own(*recv, recv->peer);
+    return 0;
+  }
+
+  int is_own(const CollectiveAttributes& op, CoordInt peer) {
+    const auto key = std::tuple(op.axis.value, op.groups.value, peer.constant, peer.varying.value);
+    const auto [at, fresh] = known_.try_emplace(key, 0);
+    if (!fresh) return at->second;
+    const std::vector<Rank> members = expanded_.group_of(op, rank_).members;
+    const std::int64_t position = expanded_.at(peer, rank_);
+    if (position < 0 || position >= static_cast<std::int64_t>(members.size())) return 0;
+    const Rank other = members[static_cast<std::size_t>(position)];
+    at->second = other != rank_ && colour_[other] == colour_[rank_];
+    return at->second;
+  }
+
+  const Expanded& expanded_;
+  const std::vector<std::uint32_t>& colour_;
+  Rank rank_;
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::uint32_t>, int> known_;
+};
+
 Folding folding_of(const std::vector<std::uint32_t>& colour) {
   Folding f;
   std::map<std::uint32_t, std::uint32_t> dense;
@@ -178,17 +231,30 @@ Folding fold(const Plan& plan, int devices_per_node, const std::vector<Rank>& ap
   auto next = static_cast<std::uint32_t>(plan.classes.size());
   for (const Rank r : apart)
     if (r < colour.size()) colour[r] = next++;
-  std::size_t colours = 0;
-  for (;;) {
-    Refinement refinement(plan, devices_per_node, colour);
-    for (std::uint32_t c = 0; c < shapes.size(); ++c)
-      for (const Shape& shape : shapes[c]) refinement.add(c, shape);
-    std::vector<std::uint32_t> refined;
-    const std::size_t found = refinement.colours(refined);
-    colour = std::move(refined);
-    if (found == colours) break;
-    colours = found;
+  const auto refine = [&] {
+    for (std::size_t colours = 0;;) {
+      Refinement refinement(plan, devices_per_node, colour);
+      for (std::uint32_t c = 0; c < shapes.size(); ++c)
+        for (const Shape& shape : shapes[c]) refinement.add(c, shape);
+      std::vector<std::uint32_t> refined;
+      const std::size_t found = refinement.colours(refined);
+      colour = std::move(refined);
+      if (found == colours) return;
+      colours = found;
+    }
+  };
+  refine();
+  const Folding equal = folding_of(colour);
+  std::vector<Rank> parts;
+  for (std::size_t c = 0; c < equal.colours(); ++c) {
+    if (equal.ranks[c].size() == 1 || !OwnColour(plan, colour, equal.representative[c]).meets_in_two_launches())
+      continue;
+    parts.insert(parts.end(), equal.ranks[c].begin(), equal.ranks[c].end());
   }
+  // Their partners may part then, too.
+  auto next_colour = static_cast<std::uint32_t>(equal.colours());
+  for (const Rank r : parts) colour[r] = next_colour++;
+  if (!parts.empty()) refine();
   return folding_of(colour);
 }
 

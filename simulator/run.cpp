@@ -11,7 +11,7 @@ Run::Run(const Plan& plan, const Machine& machine, const SimulateOptions& option
       options_(options),
       folding_(std::move(folding)),
       engine_(model, events_),
-      topology_(machine, engine_, folding_.representative),
+      topology_(machine, engine_, folding_.representative.size()),
       costs_(plan, machine),
       record_(plan, folding_, sink, options.all_ranks) {}
 
@@ -37,6 +37,13 @@ Problems Run::missing_outcomes() {
       if (command.cost) value = loops ? expanded.costs[command.cost].trips : expanded.costs[command.cost].taken;
       if (!given.empty())
         if (const auto at = given.find(expanded.path(id)); at != given.end()) value = at->second;
+      if (value && loops && *value > max_executed) {
+        problems.push_back(error_at(expanded.place(command), "STV0858",
+                                    "`trips = {}`: a prediction executes at most {} commands of a rank", *value,
+                                    max_executed)
+                               .problems.front());
+        continue;
+      }
       if (value) {
         outcomes_[{c, id.value}] = *value;
         continue;
@@ -164,7 +171,7 @@ Result<PredictionSummary> Run::run() {
   for (std::uint32_t i = 0; i < lanes_.size(); ++i)
     if (lanes_[i].state == Lane::State::Running) events_.push({0, HostWake, i});
   std::int64_t now = 0;
-  std::int64_t look = 0;  // at `cancel`, now and then
+  std::int64_t look = 0;  // at `progress`, now and then
   while (!events_.empty()) {
     now = events_.next_time();
     while (!events_.empty() && events_.next_time() == now) {
@@ -177,16 +184,18 @@ Result<PredictionSummary> Run::run() {
     if (executed_ > max_executed)
       return error_at({.file = plan_.classes[0].expanded.module->file}, "STV0858",
                       "more than {} commands ran on one rank of each kind; is a `trips` too large?", max_executed);
-    if (options_.cancel && summary_.events_count >= look) {
-      look = summary_.events_count + 1024;
-      if (options_.cancel->load(std::memory_order_relaxed))
-        return error_at({}, "STV0853", "the simulation was cancelled");
+    if (options_.progress && summary_.events_count >= look) {
+      look = summary_.events_count + 4096;
+      options_.progress->commands = summary_.instances_count;
+      options_.progress->done = summary_.instances_count;
+      summary_.cancelled = options_.progress->cancelled();
+      if (summary_.cancelled) break;
     }
   }
   Problems& problems = costs_.problems();
   for (const Problem& p : problems)
     if (p.severity == Severity::Error) return Failure(std::move(problems));
-  summary_.deadlock = find_deadlock(now);
+  if (!summary_.cancelled) summary_.deadlock = find_deadlock(now);
   summary_.notes = std::move(problems);
   summary_.simulated_ranks = static_cast<std::uint32_t>(folding_.colours());
   std::int64_t makespan = 0;

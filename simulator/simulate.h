@@ -5,18 +5,18 @@
 //   TRY(Prediction p, simulate(plan, machine));
 //
 // Codes: STV0850 unknown collective, STV0851 outcome of a cond, switch or while
-// is missing, STV0852 unknown network model, STV0853 cancelled, STV0854 more
-// ranks than devices, STV0855 an option names a command that does not exist,
+// is missing, STV0852 unknown network model, STV0854 more ranks than devices,
+// STV0855 an option names a command that does not exist,
 // STV0860 (note) a cost was assumed.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/progress.h"
 #include "core/base/result.h"
 #include "core/lower/plan.h"
 #include "core/machine/machine.h"
@@ -44,10 +44,10 @@ struct SimulateOptions {
   std::uint32_t steps = 1;                     // executions of the schedule, each after the one before
   std::vector<HostDelay> host_delays{};
   std::vector<Outcome> outcomes{};
-  bool fold = true;         // simulate one of each set of equal ranks
-  bool all_ranks = true;    // rows for every rank, not only for the simulated ones
-  bool host_slices = true;  // rows for host calls and the flows from them
-  const std::atomic<bool>* cancel = nullptr;
+  bool fold = true;              // simulate one of each set of equal ranks
+  bool all_ranks = true;         // rows for every rank, not only for the simulated ones
+  bool host_slices = true;       // rows for host calls and the flows from them
+  Progress* progress = nullptr;  // gets the commands that ended, of all ranks; asked every few thousand events
 };
 
 // Nothing can go on though work is left. `cycle` closes on itself; without a
@@ -68,6 +68,7 @@ struct PredictionSummary {
   Picoseconds makespan{};  // until the last stream is empty
   std::vector<Picoseconds> rank_end;
   std::optional<Deadlock> deadlock;
+  bool cancelled = false;  // through `progress`: rows and figures are those until then
   Problems notes;
   std::int64_t instances_count = 0;     // commands that ran on a device, all ranks
   std::int64_t extrapolated_count = 0;  // of these, with a cost outside the machine's tables

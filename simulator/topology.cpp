@@ -4,14 +4,14 @@
 
 namespace stave::simulator {
 
-Topology::Topology(const Machine& machine, Engine& engine, std::vector<Rank> ranks)
+Topology::Topology(const Machine& machine, Engine& engine, std::size_t devices)
     : engine_(engine), per_node_(static_cast<std::uint32_t>(std::max(machine.devices_per_node, 1))) {
   const Link* link = machine.device_link();
   peer_ = link && link->scope == "peer";
   const DeviceSpec spec{sm_shape(machine.device),
                         std::max(static_cast<std::uint32_t>(machine.device.copy_engines.value), 1u)};
   Sharing& sharing = engine.sharing();
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
+  for (std::size_t i = 0; i < devices; ++i) {
     engine.add_device(spec);
     first_.push_back(static_cast<std::uint32_t>(sharing.resources()));
     for (const ResourceKind kind :

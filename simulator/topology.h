@@ -16,8 +16,8 @@ namespace stave::simulator {
 
 class Topology {
  public:
-  // `ranks`: of the devices that are simulated.
-  Topology(const Machine& machine, Engine& engine, std::vector<Rank> ranks);
+  // `devices`: how many are simulated.
+  Topology(const Machine& machine, Engine& engine, std::size_t devices);
 
   bool crosses_nodes(Rank a, Rank b) const { return node(a) != node(b); }
   std::uint32_t node(Rank rank) const { return rank / per_node_; }
@@ -31,7 +31,7 @@ class Topology {
                  std::vector<Use>& uses);
 
  private:
-  enum Own : std::uint32_t { Memory, L2, Power, Out, In, NicOut, NicIn, PcieOut, PcieIn, own_count };
+  enum Own : std::uint32_t { Memory, L2, Power, Out, In, NicOut, NicIn, PcieOut, PcieIn };
   static Own own(Resource resource);
 
   Engine& engine_;

@@ -15,6 +15,7 @@ Blocked Step::blocked_at(Rank rank, StreamId stream, CommandId command) const {
   if (const CommandId last = r.streams[stream.value].last_done) b.last_done = e.path(last);
   if (command) {
     b.first_pending = e.path(command);
+    b.place = e.place(e[command]);
     b.iteration = r.executed[command.value];
   }
   return b;

@@ -22,12 +22,8 @@ Result<Expansion> expand_function(const Expanded& of, StringId function) {
 // A run of an expansion without streams: depth first in text order is one of its orders.
 class InLine {
  public:
-  InLine(const Expanded& expanded, Memory& memory, Rank rank, std::int64_t max_iterations, RunReference nested)
-      : expanded_(expanded),
-        memory_(memory),
-        rank_(rank),
-        max_iterations_(max_iterations),
-        nested_(std::move(nested)) {}
+  InLine(const Expanded& expanded, Memory& memory, Rank rank, const PrepareOptions& options, RunReference nested)
+      : expanded_(expanded), memory_(memory), rank_(rank), options_(options), nested_(std::move(nested)) {}
 
   Result<void> region(CommandRegionId id) {
     for (const CommandId command : expanded_.regions[id].commands) TRY_VOID(run(command));
@@ -36,6 +32,7 @@ class InLine {
 
  private:
   Result<void> run(CommandId id) {
+    TRY_VOID(still_wanted(options_.progress));
     const Command& c = expanded_[id];
     return std::visit(
         [&]<class T>(const T&) -> Result<void> {
@@ -51,7 +48,7 @@ class InLine {
             return {};
           } else {
             return interpret(expanded_, c, memory_.operands(expanded_, c, rank_), memory_.results(expanded_, c, rank_),
-                             nested_);
+                             nested_, options_.progress);
           }
         },
         c.payload);
@@ -69,9 +66,9 @@ class InLine {
     for (std::int64_t i = 0;; ++i) {
       TRY_VOID(region(c.regions[0]));
       if (!predicate(c)) return {};
-      if (i == max_iterations_)
+      if (i == options_.max_iterations)
         return error_at(expanded_.place(c), "STV0812", "`{}` goes on after {} iterations, which is the limit",
-                        expanded_.path(id), max_iterations_);
+                        expanded_.path(id), options_.max_iterations);
       TRY_VOID(region(c.regions[1]));
     }
   }
@@ -79,7 +76,7 @@ class InLine {
   const Expanded& expanded_;
   Memory& memory_;
   Rank rank_;
-  std::int64_t max_iterations_;
+  const PrepareOptions& options_;
   RunReference nested_;
 };
 
@@ -125,7 +122,7 @@ Result<void> KernelReferences::add(const Expanded& expanded) {
 
 Result<void> KernelReferences::run(const Expanded&, Rank rank, const Command& kernel,
                                    std::span<const ConstOperand> operands, std::span<const Operand> results,
-                                   std::int64_t max_iterations) const {
+                                   const PrepareOptions& options) const {
   const Expanded& f = functions_.at(std::get<Kernel>(kernel.payload).reference.name).classes[0];
   Memory memory(f);
   std::vector<std::span<const std::byte>> sources;
@@ -134,9 +131,9 @@ Result<void> KernelReferences::run(const Expanded&, Rank rank, const Command& ke
   for (std::size_t i = 0; i < sources.size(); ++i)
     std::memcpy(memory.buffer(f.parameters[i]).data(), sources[i].data(), sources[i].size());
   const RunReference nested = [&](const Command& c, std::span<const ConstOperand> in, std::span<const Operand> out) {
-    return run(f, rank, c, in, out, max_iterations);
+    return run(f, rank, c, in, out, options);
   };
-  TRY_VOID(InLine(f, memory, rank, max_iterations, nested).region(f.body));
+  TRY_VOID(InLine(f, memory, rank, options, nested).region(f.body));
   for (std::size_t i = 0; i < results.size(); ++i) {
     const BufferId from = f.parameters[operands.size() + i];
     std::memcpy(results[i].bytes.data(), memory.buffer(from).data(), results[i].bytes.size());

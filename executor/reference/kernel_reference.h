@@ -8,6 +8,7 @@
 #include "core/base/result.h"
 #include "core/ir/expanded.h"
 #include "core/ir/interpret/interpret.h"
+#include "executor/driver.h"
 
 namespace stave {
 
@@ -19,9 +20,9 @@ class KernelReferences {
   Result<void> add(const Expanded& expanded);
 
   // Runs the reference of a kernel of that expansion as `rank`, whose coordinates it may use.
-  // STV0812: a while of it ends after `max_iterations`.
+  // STV0812: a while of it ends after `max_iterations`. STV0950: cancelled.
   Result<void> run(const Expanded& expanded, Rank rank, const Command& kernel, std::span<const ConstOperand> operands,
-                   std::span<const Operand> results, std::int64_t max_iterations) const;
+                   std::span<const Operand> results, const PrepareOptions& options) const;
 
  private:
   // Of one module all classes take their references from: by function name.

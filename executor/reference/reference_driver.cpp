@@ -36,7 +36,7 @@ class ReferenceExecution : public Execution {
   Result<StepId> submit() override {
     if (aborted_) return error_at({}, "STV0806", "this execution was aborted");
     for (Rank rank = 0; rank < plan_.ranks(); ++rank) memories_[rank].forget_scratch(expanded(rank));
-    Step step(plan_, options_, machine());
+    Step step(plan_, options_, effects());
     TRY(report_, step.run());
     aborted_ = !report_.finished();
     return ++steps_;
@@ -61,7 +61,7 @@ class ReferenceExecution : public Execution {
     return {};
   }
 
-  Machine machine() {
+  StepEffects effects() {
     return {[this](Rank rank, CommandId id) { return run(rank, id); },
             [this](std::span<const Part> parts) { return run_together(parts); },
             [this](Rank rank, CommandId id) {
@@ -73,10 +73,10 @@ class ReferenceExecution : public Execution {
     const Expanded& e = expanded(rank);
     const Command& command = e[id];
     const RunReference kernel = [&](const Command& c, std::span<const ConstOperand> in, std::span<const Operand> out) {
-      return kernels_.run(e, rank, c, in, out, options_.max_iterations);
+      return kernels_.run(e, rank, c, in, out, options_);
     };
     return interpret(e, command, memories_[rank].operands(e, command, rank), memories_[rank].results(e, command, rank),
-                     kernel);
+                     kernel, options_.progress);
   }
 
   Result<void> run_together(std::span<const Part> parts) {

@@ -23,35 +23,51 @@ Result<LaunchId> Rendezvous::arrive(Rank rank, CommandId command) {
   return launch;
 }
 
+Rendezvous::Seat Rendezvous::seat_of(Rank rank, const CollectiveAttributes& collective) {
+  const std::uint32_t rank_class = plan_.class_of_rank[rank];
+  std::vector<Seat>& seats = seats_[{rank_class, collective.axis.value, collective.groups.value}];
+  seats.resize(plan_.ranks());
+  if (seats[rank].clique) return seats[rank];
+  const GroupOfRank group = expanded(rank).group_of(collective, rank);
+  if (group.members.empty()) return {};
+  const auto [at, added] = cliques_.try_emplace(group.members, CliqueId{members_.size()});
+  if (added) members_.push_back(group.members);
+  for (std::uint32_t i = 0; i < group.members.size(); ++i)
+    if (plan_.class_of_rank[group.members[i]] == rank_class) seats[group.members[i]] = {at->second, i};
+  return seats[rank];
+}
+
 Result<void> Rendezvous::arrive_part(Part part, std::int32_t communicator) {
   const Expanded& e = expanded(part.rank);
   const Command& command = e[part.command];
-  const GroupOfRank group = e.group_of(*attributes_of(command), part.rank);
-  if (group.members.empty())
+  const Seat seat = seat_of(part.rank, *attributes_of(command));
+  if (!seat.clique)
     return error_at(e.place(command), "STV0811", "rank {} runs `{}`, but its groups leave this rank out", part.rank,
                     e.path(part.command));
-  const CliqueKey clique{group.members, communicator};
+  const SequenceKey sequence{seat.clique, communicator};
   const auto peer = [&](CoordInt position) {
-    return group.members[static_cast<std::size_t>(e.at(position, part.rank)) % group.members.size()];
+    const std::vector<Rank>& members = members_[seat.clique.value];
+    return members[static_cast<std::size_t>(e.at(position, part.rank)) % members.size()];
   };
   if (const auto* send = std::get_if<Send>(&command.payload))
-    return join_channel(part, {clique, part.rank, peer(send->peer)}, true);
+    return join_channel(part, {sequence, part.rank, peer(send->peer)}, true);
   if (const auto* recv = std::get_if<Recv>(&command.payload))
-    return join_channel(part, {clique, peer(recv->peer), part.rank}, false);
-  return join_meeting(part, clique, group.position);
+    return join_channel(part, {sequence, peer(recv->peer), part.rank}, false);
+  return join_meeting(part, sequence, seat.position);
 }
 
-Result<void> Rendezvous::join_meeting(Part part, const CliqueKey& key, std::uint32_t position) {
-  Clique& clique = cliques_[key];
-  clique.next.resize(key.first.size());
-  const std::uint64_t number = clique.next[position]++;
-  Meeting& meeting = clique.open[number];
-  meeting.parts.resize(key.first.size());
+Result<void> Rendezvous::join_meeting(Part part, const SequenceKey& key, std::uint32_t position) {
+  const std::size_t size = members_[key.first.value].size();
+  Sequence& sequence = sequences_[key];
+  sequence.next.resize(size);
+  const std::uint64_t number = sequence.next[position]++;
+  Meeting& meeting = sequence.open[number];
+  meeting.parts.resize(size);
   meeting.parts[position] = part;
-  if (++meeting.arrived < key.first.size()) return {};
+  if (++meeting.arrived < size) return {};
   std::vector<Part> parts;
   for (const auto& p : meeting.parts) parts.push_back(*p);
-  clique.open.erase(number);
+  sequence.open.erase(number);
   return meet(parts);
 }
 
@@ -97,17 +113,18 @@ Rendezvous::Missing Rendezvous::missing(LaunchId launch) const {
     for (const Part& p : channel.recvs)
       if (p.launch == launch) return {key.from, fmt::format("rank {} has no send to rank {} yet", key.from, key.to)};
   }
-  for (const auto& [key, clique] : cliques_)
-    for (const auto& [number, meeting] : clique.open) {
+  for (const auto& [key, sequence] : sequences_)
+    for (const auto& [number, meeting] : sequence.open) {
       const bool mine = std::any_of(meeting.parts.begin(), meeting.parts.end(),
                                     [&](const auto& p) { return p && p->launch == launch; });
       if (!mine) continue;
       std::string absent;
       std::optional<Rank> first;
-      for (std::size_t i = 0; i < key.first.size(); ++i) {
+      const std::vector<Rank>& members = members_[key.first.value];
+      for (std::size_t i = 0; i < members.size(); ++i) {
         if (meeting.parts[i]) continue;
-        if (!first) first = key.first[i];
-        absent += fmt::format("{}{}", absent.empty() ? "" : ", ", key.first[i]);
+        if (!first) first = members[i];
+        absent += fmt::format("{}{}", absent.empty() ? "" : ", ", members[i]);
       }
       return {*first, fmt::format("rank{} {} has not started collective {} of communicator {}",
                                   absent.find(',') == std::string::npos ? "" : "s", absent, number, key.second)};

@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/lower/plan.h"
@@ -52,31 +53,43 @@ class Rendezvous {
     std::vector<std::optional<Part>> parts;  // by position
     std::size_t arrived = 0;
   };
-  struct Clique {
+  // A list of ranks, by its position in members_.
+  using CliqueId = Id<struct CliqueTag>;
+  struct Sequence {                   // of a clique's collectives on one communicator
     std::vector<std::uint64_t> next;  // by position: number of the rank's next collective
     std::map<std::uint64_t, Meeting> open;
   };
-  using CliqueKey = std::pair<std::vector<Rank>, std::int32_t>;
+  using SequenceKey = std::pair<CliqueId, std::int32_t>;
   struct Channel {
     std::deque<Part> sends, recvs;
   };
   struct ChannelKey {
-    CliqueKey clique;
+    SequenceKey sequence;
     Rank from = 0, to = 0;
     friend auto operator<=>(const ChannelKey&, const ChannelKey&) = default;
   };
 
   const Expanded& expanded(Rank rank) const { return plan_.of_rank(rank).expanded; }
+  // Where a rank stands in the clique of a collective; none: its groups leave it out.
+  struct Seat {
+    CliqueId clique{};
+    std::uint32_t position = 0;
+  };
+  Seat seat_of(Rank rank, const CollectiveAttributes& collective);
   void leaves(Rank rank, CommandId command, std::vector<CommandId>& out) const;
   Result<void> arrive_part(Part part, std::int32_t communicator);
-  Result<void> join_meeting(Part part, const CliqueKey& key, std::uint32_t position);
+  Result<void> join_meeting(Part part, const SequenceKey& key, std::uint32_t position);
   Result<void> join_channel(Part part, const ChannelKey& key, bool sends);
   Result<void> meet(std::span<const Part> parts);
 
   const Plan& plan_;
   Meaning meaning_;
   std::vector<Launch> launches_;
-  std::map<CliqueKey, Clique> cliques_;
+  std::vector<std::vector<Rank>> members_;  // by clique
+  std::map<std::vector<Rank>, CliqueId> cliques_;
+  // By class, axis and groups, and there by rank: found once for all ranks of a clique.
+  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::vector<Seat>> seats_;
+  std::map<SequenceKey, Sequence> sequences_;
   std::map<ChannelKey, Channel> channels_;
 };
 

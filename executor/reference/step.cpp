@@ -6,11 +6,11 @@
 
 namespace stave {
 
-Step::Step(const Plan& plan, const PrepareOptions& options, Machine machine)
+Step::Step(const Plan& plan, const PrepareOptions& options, StepEffects effects)
     : plan_(plan),
       options_(options),
-      machine_(std::move(machine)),
-      rendezvous_(plan, machine_.run_together),
+      effects_(std::move(effects)),
+      rendezvous_(plan, effects_.run_together),
       random_state_(options.seed) {
   for (const RankClass& c : plan.classes) {
     GraphLinks& links = links_.emplace_back();
@@ -57,6 +57,7 @@ Result<StepReport> Step::run() {
     if (options_.seed != 0 && random(8) == 0)
       for (std::size_t i = actors.size(); i > 1; --i) std::swap(actors[i - 1], actors[random(i)]);
     for (const Actor& actor : actors) {
+      TRY_VOID(still_wanted(options_.progress));
       TRY(const bool acted, act(actor));
       progress |= acted;
       if (acted && options_.seed != 0) break;
@@ -156,9 +157,14 @@ Result<void> Step::count_iteration(Rank rank, CommandId command) {
                   e.path(command), rank, options_.max_iterations);
 }
 
+void Step::count(RankState& r, CommandId command) {
+  ++r.executed[command.value];
+  if (options_.progress) options_.progress->ran();
+}
+
 Result<void> Step::execute(Rank rank, CommandId command) {
-  ++ranks_[rank].executed[command.value];
-  return machine_.run(rank, command);
+  count(ranks_[rank], command);
+  return effects_.run(rank, command);
 }
 
 Result<bool> Step::act_stream(Rank rank, std::uint32_t index) {
@@ -178,7 +184,7 @@ Result<bool> Step::act_stream(Rank rank, std::uint32_t index) {
         }
         if (!rendezvous_.complete(item.launch)) return false;
         c.queue.pop_front();
-        ++r.executed[item.command.value];
+        count(r, item.command);
       } else {
         TRY_VOID(execute(rank, item.command));
       }
@@ -193,7 +199,7 @@ Result<bool> Step::act_stream(Rank rank, std::uint32_t index) {
       if (r.events[item.event.value].done < item.number) return false;
       break;
     case Item::Kind::Predicate:
-      r.hosts[item.host].value = machine_.predicate(rank, item.command);
+      r.hosts[item.host].value = effects_.predicate(rank, item.command);
       r.hosts[item.host].reading = false;
       break;
     case Item::Kind::Graph:

@@ -16,7 +16,7 @@
 namespace stave {
 
 // What a step does to memory.
-struct Machine {
+struct StepEffects {
   std::function<Result<void>(Rank, CommandId)> run;                 // all but collectives and control flow
   std::function<Result<void>(std::span<const Part>)> run_together;  // a collective of all its members
   // Operand 0 of a cond, switch or while.
@@ -25,9 +25,9 @@ struct Machine {
 
 class Step {
  public:
-  Step(const Plan& plan, const PrepareOptions& options, Machine machine);
+  Step(const Plan& plan, const PrepareOptions& options, StepEffects effects);
 
-  // Codes STV0810-0812.
+  // Codes STV0810-0812, STV0950.
   Result<StepReport> run();
 
  private:
@@ -102,6 +102,7 @@ class Step {
   Result<void> branch(Rank rank, Host& host, const Action& action);
   Result<void> execute(Rank rank, CommandId command);
   Result<void> count_iteration(Rank rank, CommandId command);
+  void count(RankState& r, CommandId command);
   Result<void> start_node(Rank rank, std::uint32_t run, std::uint32_t node);
   void finish_node(Rank rank, std::uint32_t run, std::uint32_t node);
   std::uint32_t start_graph(Rank rank, GraphId graph, std::optional<std::uint32_t> parent, std::uint32_t parent_node);
@@ -115,7 +116,7 @@ class Step {
 
   const Plan& plan_;
   PrepareOptions options_;
-  Machine machine_;
+  StepEffects effects_;
   Rendezvous rendezvous_;
   std::vector<GraphLinks> links_;  // by class
   std::vector<RankState> ranks_;

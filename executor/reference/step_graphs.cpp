@@ -51,7 +51,7 @@ Result<bool> Step::act_graph(Rank rank, std::uint32_t index) {
     const auto [node, launch] = run.waiting[i];
     if (!rendezvous_.complete(launch)) continue;
     run.waiting.erase(run.waiting.begin() + static_cast<std::ptrdiff_t>(i));
-    ++ranks_[rank].executed[node_of(ranks_[rank], run, node).command.value];
+    count(ranks_[rank], node_of(ranks_[rank], run, node).command);
     finish_node(rank, index, node);
     return true;
   }
@@ -78,12 +78,12 @@ Result<void> Step::start_node(Rank rank, std::uint32_t index, std::uint32_t numb
       TRY_VOID(execute(rank, node.command));
       finish_node(rank, index, number);
       return {};
-    case GraphNode::Kind::If: body = machine_.predicate(rank, node.command) ? 0 : 1; break;
+    case GraphNode::Kind::If: body = effects_.predicate(rank, node.command) ? 0 : 1; break;
     case GraphNode::Kind::Switch:
-      body = switch_branch(machine_.predicate(rank, node.command), node.bodies.size());
+      body = switch_branch(effects_.predicate(rank, node.command), node.bodies.size());
       break;
     case GraphNode::Kind::While:
-      if (machine_.predicate(rank, node.command)) {
+      if (effects_.predicate(rank, node.command)) {
         TRY_VOID(count_iteration(rank, node.command));
         body = 0;
       } else {

@@ -56,7 +56,7 @@ ExpandOptions small_params(const Module& module) {
   return options;
 }
 
-Result<Plan> plan_of(const std::string& program, Mode mode) {
+Result<Plan> plan_of_file(const std::string& program, Mode mode) {
   TRY(const std::string text, read_file(std::string(STAVE_SOURCE_DIR) + "/" + program));
   TRY(Module module, parse(program, text));
   const ExpandOptions options = small_params(module);
@@ -122,8 +122,8 @@ class Conformance : public testing::TestWithParam<Case> {};
 
 TEST_P(Conformance, EqualsTheReference) {
   const auto driver = driver_named(GetParam().driver);
-  const Result<Plan> eager = plan_of(GetParam().program, Mode::Eager);
-  const Result<Plan> plan = plan_of(GetParam().program, GetParam().mode);
+  const Result<Plan> eager = plan_of_file(GetParam().program, Mode::Eager);
+  const Result<Plan> plan = plan_of_file(GetParam().program, GetParam().mode);
   ASSERT_TRUE(eager) << to_text(eager.problems()[0]);
   if (!plan) GTEST_SKIP() << to_text(plan.problems()[0]);
   const Outcome got = outcome_of(*driver, *plan);

@@ -6,13 +6,11 @@
 #include <map>
 
 #include "simulator/messages.h"
+#include "tests/simulator/h200.h"
 
 namespace stave::simulator {
 namespace {
 
-constexpr SmShape h200{132, 32, 2048, 65536, 233472};
-constexpr Footprint gemm{384, 64512, 214212};
-constexpr Footprint all_reduce{544, 52224, 104832};
 constexpr std::int64_t us = 1'000'000;
 
 // An engine with its queue, and the ends of ops by a name that the test gives.
@@ -191,7 +189,7 @@ TEST(Messages, RingAllReduceIsTheClosedForm) {
     if (step + 1 < steps) m.send(route[receiver], Bytes{bytes / n}, (step + 1) * n + receiver, now);
   });
   EXPECT_EQ(m.delivered(), std::int64_t{n} * steps);
-  const double expected = steps * (500'000 + 1e12 * (bytes / n) / bandwidth);
+  const double expected = steps * (500'000 + 1e12 * static_cast<double>(bytes / n) / bandwidth);
   EXPECT_NEAR(static_cast<double>(end.count()), expected, steps);
 }
 

@@ -5,14 +5,10 @@
 
 #include <map>
 
+#include "tests/simulator/h200.h"
+
 namespace stave::simulator {
 namespace {
-
-// H200 (CUDA programming guide, compute capability 9.0).
-constexpr SmShape h200{132, 32, 2048, 65536, 233472};
-// What cuBLAS and NCCL kernels take there (measured with CUPTI, 2x H200).
-constexpr Footprint gemm{384, 64512, 214212};
-constexpr Footprint all_reduce{544, 52224, 104832};
 
 TEST(Sms, AGemmCtaAndACollectiveCtaDoNotShareAnSm) {
   Sms sms(h200);
