@@ -149,9 +149,9 @@ Result<RunRows> find_rows(sqlite::Database& database, std::int64_t run) {
 }
 
 Result<void> read_head(const RunRows& rows, TimelineSink& sink) {
-  const RowRange& source = rows.range[store_schema::source];
-  const RowRange& track = rows.range[store_schema::track];
-  const RowRange& command = rows.range[store_schema::command];
+  const RowRange& source = rows.range[store_schema::Source];
+  const RowRange& track = rows.range[store_schema::Track];
+  const RowRange& command = rows.range[store_schema::Command];
   TRY_VOID(send_rows<SourceInfo>(
       rows, sink, &TimelineSink::on_sources, "STAVE_SOURCE",
       "SELECT name, sha256, bytes, format, format_version FROM STAVE_SOURCE WHERE source_id >= ? AND source_id < ? "
@@ -198,9 +198,9 @@ Result<void> read_head(const RunRows& rows, TimelineSink& sink) {
 }
 
 Result<void> read_slices(const RunRows& rows, TimelineSink& sink) {
-  const RowRange& slice = rows.range[store_schema::slice];
-  const std::int64_t first_track = rows.range[store_schema::track].first;
-  const std::int64_t first_command = rows.range[store_schema::command].first;
+  const RowRange& slice = rows.range[store_schema::Slice];
+  const std::int64_t first_track = rows.range[store_schema::Track].first;
+  const std::int64_t first_command = rows.range[store_schema::Command].first;
   std::int64_t expected = slice.first;
   bool gap = false;
   TRY_VOID(send_rows<Slice>(
@@ -226,9 +226,9 @@ Result<void> read_slices(const RunRows& rows, TimelineSink& sink) {
 }
 
 Result<void> read_slice_chunks(const RunRows& rows, TimelineSink& sink) {
-  const RowRange& slice = rows.range[store_schema::slice];
-  const FileIds ids{static_cast<std::uint32_t>(rows.range[store_schema::track].first),
-                    static_cast<std::uint32_t>(rows.range[store_schema::command].first)};
+  const RowRange& slice = rows.range[store_schema::Slice];
+  const FileIds ids{static_cast<std::uint32_t>(rows.range[store_schema::Track].first),
+                    static_cast<std::uint32_t>(rows.range[store_schema::Command].first)};
   TRY(Statement statement,
       rows.database->prepare("SELECT first_slice, count, track_id, start_ps, duration_ps, name_id, command_id, step, "
                              "occurrence, lane, family, flags FROM STAVE_SLICE_CHUNK "
@@ -254,8 +254,8 @@ Result<void> read_slice_chunks(const RunRows& rows, TimelineSink& sink) {
 }
 
 Result<void> read_details(const RunRows& rows, TimelineSink& sink) {
-  const RowRange& slice = rows.range[store_schema::slice];
-  const RowRange& cost = rows.range[store_schema::cost];
+  const RowRange& slice = rows.range[store_schema::Slice];
+  const RowRange& cost = rows.range[store_schema::Cost];
   const auto of_slices = [](std::string_view columns, std::string_view table) {
     return fmt::format("SELECT slice_id, {} FROM {} WHERE slice_id >= ? AND slice_id < ? ORDER BY slice_id", columns,
                        table);
@@ -310,7 +310,7 @@ Result<void> read_details(const RunRows& rows, TimelineSink& sink) {
 }
 
 Result<void> read_args(const RunRows& rows, TimelineSink& sink) {
-  const RowRange& slice = rows.range[store_schema::slice];
+  const RowRange& slice = rows.range[store_schema::Slice];
   return send_rows<ArgsDetail>(
       rows, sink, &TimelineSink::on_args, "STAVE_ARGS",
       "SELECT slice_id, json FROM STAVE_ARGS WHERE slice_id >= ? AND slice_id < ? ORDER BY slice_id",
@@ -321,10 +321,10 @@ Result<void> read_args(const RunRows& rows, TimelineSink& sink) {
 }
 
 Result<void> read_tail(const RunRows& rows, TimelineSink& sink) {
-  const RowRange& track = rows.range[store_schema::track];
-  const RowRange& slice = rows.range[store_schema::slice];
-  const RowRange& flow = rows.range[store_schema::flow];
-  const RowRange& counter = rows.range[store_schema::counter];
+  const RowRange& track = rows.range[store_schema::Track];
+  const RowRange& slice = rows.range[store_schema::Slice];
+  const RowRange& flow = rows.range[store_schema::Flow];
+  const RowRange& counter = rows.range[store_schema::Counter];
   TRY_VOID(send_rows<SliceFlow>(
       rows, sink, &TimelineSink::on_flows, "STAVE_FLOW",
       "SELECT from_slice, to_slice, kind, certainty FROM STAVE_FLOW WHERE flow_id >= ? AND flow_id < ? "

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <span>
 
 namespace stave::store_schema {
@@ -29,6 +30,7 @@ std::span<const char* const> views();
 // The names in STAVE_FIRST of the tables that number their rows over all runs.
 inline constexpr const char* numbered[] = {"STAVE_SOURCE", "STAVE_TRACK", "STAVE_COMMAND", "STAVE_SLICE",
                                            "STAVE_FLOW",   "STAVE_COST",  "STAVE_COUNTER"};
-enum Numbered { source, track, command, slice, flow, cost, counter, numbered_count };
+enum Numbered { Source, Track, Command, Slice, Flow, Cost, Counter };
+inline constexpr std::size_t numbered_count = std::size(numbered);
 
 }  // namespace stave::store_schema

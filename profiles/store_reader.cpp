@@ -121,7 +121,7 @@ Result<std::string> StoreReader::args_of(std::int64_t run_id, SliceId slice) {
   TRY(const RunRows rows, find_rows(database_, run_id));
   TRY(Statement find, database_.prepare("SELECT json FROM STAVE_ARGS WHERE slice_id = ?"));
   if (!slice) return std::string();
-  find.start(rows.range[store_schema::slice].first + slice.row());
+  find.start(rows.range[store_schema::Slice].first + slice.row());
   TRY(const bool found, find.step());
   return found ? std::string(find.text(0)) : std::string();
 }

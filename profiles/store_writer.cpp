@@ -57,7 +57,7 @@ Result<void> StoreWriter::State::add_run(const RunInfo& info) {
   }
   TRY(next_name, db.integer("SELECT coalesce(max(name_id), 0) + 1 FROM STAVE_NAME"));
   shared_names = next_name > 1;
-  pending_first = first[store_schema::slice];
+  pending_first = first[store_schema::Slice];
   return {};
 }
 

@@ -80,8 +80,8 @@ Result<void> StoreWriter::State::add_to_chunks(std::span<const Slice> slices) {
 
 Result<void> StoreWriter::State::flush_chunk() {
   if (pending.empty()) return {};
-  const FileIds ids{static_cast<std::uint32_t>(first[store_schema::track]),
-                    static_cast<std::uint32_t>(first[store_schema::command])};
+  const FileIds ids{static_cast<std::uint32_t>(first[store_schema::Track]),
+                    static_cast<std::uint32_t>(first[store_schema::Command])};
   encode_chunk(pending, ids, columns);
   Time start = pending.front().start;
   Time end = pending.front().end();
@@ -110,7 +110,7 @@ Result<void> StoreWriter::on_ranks(std::span<const RankInfo> rows) {
   State& s = *state_;
   return insert(rows, s.check.ranks(rows), s.insert->rank, [&](const RankInfo& row) {
     std::optional<std::int64_t> source;
-    if (row.source) source = s.first[store_schema::source] + *row.source;
+    if (row.source) source = s.first[store_schema::Source] + *row.source;
     return std::tuple(s.run, row.rank, std::string_view(row.rank_from), text_or_null(row.host), row.pid, row.device,
                       text_or_null(row.gpu), text_or_null(row.gpu_uuid), source, row.clock_offset.count(),
                       count_of(row.clock_error), text_or_null(row.clock_from));
@@ -125,7 +125,7 @@ Result<void> StoreWriter::on_names(std::span<const std::string_view> rows) {
 Result<void> StoreWriter::on_tracks(std::span<const Track> rows) {
   State& s = *state_;
   return insert(rows, s.check.tracks(rows), s.insert->track, [&](const Track& row) {
-    return std::tuple(next_id, s.run, row.rank, id_or_null(row.parent, s.first[store_schema::track]), name_of(row.kind),
+    return std::tuple(next_id, s.run, row.rank, id_or_null(row.parent, s.first[store_schema::Track]), name_of(row.kind),
                       std::string_view(row.name), row.device, row.context, row.stream, row.thread, row.peer_rank,
                       text_or_null(row.unit));
   });
@@ -134,7 +134,7 @@ Result<void> StoreWriter::on_tracks(std::span<const Track> rows) {
 Result<void> StoreWriter::on_commands(std::span<const TimelineCommand> rows) {
   State& s = *state_;
   return insert(rows, s.check.commands(rows), s.insert->command, [&](const TimelineCommand& row) {
-    return std::tuple(next_id, s.run, id_or_null(row.parent, s.first[store_schema::command]), std::string_view(row.key),
+    return std::tuple(next_id, s.run, id_or_null(row.parent, s.first[store_schema::Command]), std::string_view(row.key),
                       std::string_view(row.op), static_cast<int>(row.family), row.line, row.column, row.flops,
                       row.bytes);
   });
@@ -146,7 +146,7 @@ Result<void> StoreWriter::on_slices(std::span<const Slice> rows) {
     TRY_VOID(s.insert->slice.run(*s.database, rows, [&](const Slice& row) {
       return std::tuple(next_id, s.track_id(row.track), row.start.count(), row.duration.count(),
                         s.name_ids[row.name.value], static_cast<int>(row.family), row.lane, id_or_null(row.step, 0),
-                        id_or_null(row.command, s.first[store_schema::command]), row.occurrence, row.flags);
+                        id_or_null(row.command, s.first[store_schema::Command]), row.occurrence, row.flags);
     }));
     return s.add_to_chunks(rows);
   });

@@ -56,9 +56,9 @@ struct StoreWriter::State {
   std::optional<std::uint32_t> name_id(StringId id) const {
     return id ? std::optional(name_ids[id.value]) : std::nullopt;
   }
-  std::int64_t slice_id(SliceId id) const { return first[store_schema::slice] + id.row(); }
-  std::int64_t track_id(TrackId id) const { return first[store_schema::track] + id.value; }
-  std::int64_t command_id(TimelineCommandId id) const { return first[store_schema::command] + id.value; }
+  std::int64_t slice_id(SliceId id) const { return first[store_schema::Slice] + id.row(); }
+  std::int64_t track_id(TrackId id) const { return first[store_schema::Track] + id.value; }
+  std::int64_t command_id(TimelineCommandId id) const { return first[store_schema::Command] + id.value; }
 
   Result<void> add_run(const RunInfo& info);
   Result<void> add_names(std::span<const std::string_view> names);

@@ -8,14 +8,11 @@
 #include "core/base/files.h"
 #include "profiles/store_reader.h"
 #include "profiles/store_writer.h"
+#include "tests/profiles/named_run.h"
 #include "tests/temp_folder.h"
 
 namespace stave {
 namespace {
-
-RunInfo info(std::string label = "x") {
-  return {.label = std::move(label), .kind = RunKind::Measured, .tool = "test", .tool_version = "1"};
-}
 
 class Hostile : public ::testing::Test {
  protected:
@@ -26,7 +23,7 @@ class Hostile : public ::testing::Test {
     for (int i = 0; i < 3000; ++i)
       timeline.add(Slice{.start = Time{i}, .duration = 1_ps, .track = track, .name = name});
     for (std::uint32_t i = 1; i <= 3000; ++i) timeline.add(KernelDetail{.slice = SliceId{i}, .correlation = i});
-    auto writer = StoreWriter::create(path(), info());
+    auto writer = StoreWriter::create(path(), named("x"));
     ASSERT_TRUE(writer);
     ASSERT_TRUE(replay(timeline, *writer));
     ASSERT_TRUE(writer->close());
@@ -84,7 +81,7 @@ TEST_F(Hostile, ANewerSchemaIsNamed) {
   ASSERT_FALSE(reader);
   EXPECT_EQ(reader.problems()[0].code, "STV0705");
   EXPECT_EQ(reader.problems()[0].message, "written by a newer Stave: schema 7, this version reads up to 1");
-  EXPECT_EQ(StoreWriter::create(path(), info("y"), IfExists::Append).problems()[0].code, "STV0705");
+  EXPECT_EQ(StoreWriter::create(path(), named("y"), IfExists::Append).problems()[0].code, "STV0705");
 }
 
 TEST_F(Hostile, AFileCutAnywhereIsAnError) {
@@ -115,7 +112,7 @@ TEST_F(Hostile, TriggersDoNotRunWhenARunIsAdded) {
   change(
       "CREATE TABLE caught(x); CREATE TRIGGER t AFTER INSERT ON STAVE_RUN BEGIN INSERT INTO caught VALUES(1); END; "
       "CREATE TRIGGER u AFTER INSERT ON STAVE_SLICE BEGIN INSERT INTO caught VALUES(1); END");
-  auto writer = StoreWriter::create(path(), info("y"), IfExists::Append);
+  auto writer = StoreWriter::create(path(), named("y"), IfExists::Append);
   ASSERT_TRUE(writer) << to_text(writer.problems()[0]);
   const std::string_view name = "k";
   ASSERT_TRUE(writer->on_names({&name, 1}));

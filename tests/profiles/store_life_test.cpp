@@ -11,6 +11,7 @@
 #include "core/base/files.h"
 #include "profiles/store_reader.h"
 #include "profiles/store_writer.h"
+#include "tests/profiles/named_run.h"
 #include "tests/temp_folder.h"
 
 namespace stave {
@@ -22,11 +23,9 @@ Slice slice_number(std::int64_t i) {
   return {.start = Time{i * 10}, .duration = Time{i % 10}, .track = TrackId{0U}, .name = StringId{0U}};
 }
 
-RunInfo info() { return {.label = "x", .kind = RunKind::Measured, .tool = "test", .tool_version = "1"}; }
-
 // Writes batches until the disk or `batches` end. Each one that the writer took is a byte on `acknowledge`.
 Result<void> write_run(const std::string& path, std::int64_t batches, int acknowledge) {
-  TRY(StoreWriter writer, StoreWriter::create(path, info()));
+  TRY(StoreWriter writer, StoreWriter::create(path, named("x")));
   const std::string_view name = "k";
   TRY_VOID(writer.on_names({&name, 1}));
   const Track track{.name = "s"};
@@ -72,7 +71,7 @@ TEST(StoreLife, AWriterThatExitsMidwayLeavesItsBatches) {
   const std::string path = folder / "a";
   const pid_t child = ::fork();
   if (child == 0) {
-    auto writer = StoreWriter::create(path, info());
+    auto writer = StoreWriter::create(path, named("x"));
     const std::string_view name = "k";
     const Track track{.name = "s"};
     std::vector<Slice> batch;
@@ -100,7 +99,7 @@ TEST(StoreLife, AWriterThatExitsMidwayLeavesItsBatches) {
 
 TEST(StoreLife, AnUnfinishedFileWithoutItsLogSaysSo) {
   const TempFolder folder;
-  auto writer = StoreWriter::create(folder / "a", info());
+  auto writer = StoreWriter::create(folder / "a", named("x"));
   ASSERT_TRUE(writer);
   const std::string copy = *read_file(folder / "a.partial");
   ASSERT_TRUE(write_file(folder / "b", copy));

@@ -8,6 +8,7 @@
 #include "core/base/sha256.h"
 #include "profiles/store_reader.h"
 #include "profiles/store_writer.h"
+#include "tests/profiles/named_run.h"
 #include "tests/profiles/random_timeline.h"
 #include "tests/temp_folder.h"
 
@@ -26,10 +27,6 @@ Result<std::int64_t> save(const std::string& path, const Timeline& timeline, con
   TRY_VOID(replay(timeline, writer));
   TRY_VOID(writer.close());
   return writer.run_id();
-}
-
-RunInfo named(std::string label, RunKind kind = RunKind::Predicted) {
-  return {.label = std::move(label), .kind = kind, .tool = "test", .tool_version = "1"};
 }
 
 Timeline load(const std::string& path, std::int64_t run) {

@@ -1,0 +1,76 @@
+// One export of Nsight Systems, looked through once: its processes, and what
+// has to be known of each before the first row.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "profiles/import/collective_match.h"
+#include "profiles/import/kineto_probe.h"
+#include "profiles/import/nsys_tables.h"
+
+namespace stave {
+
+// Nsight's ids of processes and threads: a process number above 24 bits of a thread.
+inline constexpr std::int64_t thread_mask = 0xffffff;
+
+// A process with work on a device is a rank. Times are the file's own.
+struct NsysProcess {
+  std::int64_t id = 0;  // globalPid; 0 where the file does not tell processes apart
+  std::optional<std::int64_t> device{};
+  std::vector<std::int64_t> needed{};  // correlation ids that device work or waits name, sorted
+  std::vector<LaunchCall> launches{};  // by correlation, once its API rows were read
+  std::vector<ProbedStep> steps{};     // by start
+  std::vector<CollectiveSpan> collectives{};
+
+  bool needs(std::int64_t correlation) const;
+  LaunchCall* launch(std::int64_t correlation);
+  StepNumber step_at(Time time) const;
+};
+
+class NsysFile {
+ public:
+  static Result<NsysFile> open(const std::string& path, Progress* progress);
+
+  sqlite::Database& database() { return database_; }
+  const NsysTables& tables() const { return tables_; }
+  const std::string& path() const { return database_.path(); }
+
+  // Of a row's globalPid or globalTid. Rows of other processes go to the first.
+  NsysProcess& process(std::optional<std::int64_t> global_id);
+  std::vector<NsysProcess>& processes() { return processes_; }
+  bool tells_processes() const { return tells_processes_; }
+
+  // The text of a name column, which holds an id of StringIds or the text itself.
+  std::string_view text(std::string_view column);
+
+  std::int64_t rows() const { return rows_; }  // of the tables that are read
+  Time start() const { return start_; }        // of the first row that is not warm-up
+  std::optional<std::int64_t> unix_ns() const { return unix_ns_; }
+  // "" if the file does not say.
+  std::string gpu(std::int64_t device, const char* column);
+
+ private:
+  explicit NsysFile(sqlite::Database database) : database_(std::move(database)) {}
+  Result<void> find_processes(Progress* progress);
+  Result<void> find_steps(Progress* progress);
+  Result<void> read_strings();
+
+  sqlite::Database database_;
+  NsysTables tables_;
+  std::vector<NsysProcess> processes_;
+  bool tells_processes_ = true;
+  std::unordered_map<std::int64_t, std::string> strings_;
+  std::int64_t rows_ = 0;
+  Time start_{};
+  std::optional<std::int64_t> unix_ns_;
+};
+
+// Nanoseconds of a row; none beyond 50 days.
+std::optional<Time> nsys_time(std::int64_t nanoseconds);
+
+}  // namespace stave

@@ -1,0 +1,48 @@
+#include "profiles/import/problem_counts.h"
+
+#include <fmt/format.h>
+
+namespace stave {
+
+void ProblemCounts::count(const ProblemKind& kind, const At& at, std::int64_t by) { say(kind, at, "", by); }
+
+void ProblemCounts::say(const ProblemKind& kind, const At& at, std::string_view text, std::int64_t by) {
+  data_lost_ = data_lost_ || kind.data_lost;
+  const auto [place, added] = counted_.try_emplace({std::string(kind.code), std::string(at.file), std::string(text)});
+  Counted& counted = place->second;
+  counted.count += by;
+  if (!added) return;
+  counted.kind = &kind;
+  counted.text = text;
+  counted.file = at.file;
+  counted.row = at.row;
+  counted.byte = at.byte;
+}
+
+std::vector<TimelineProblem> ProblemCounts::rows() const {
+  std::vector<TimelineProblem> rows;
+  for (const auto& [key, counted] : counted_) {
+    std::string message(counted.kind->message);
+    if (const std::size_t hole = message.find("{}"); hole != std::string::npos)
+      message.replace(hole, 2, counted.text.empty() ? std::to_string(counted.count) : counted.text);
+    if (!counted.row.empty())
+      message += fmt::format("; first in {}", counted.row);
+    else if (counted.byte)
+      message += fmt::format("; first at byte {}", *counted.byte);
+    rows.push_back({.severity = counted.kind->severity,
+                    .code = std::string(counted.kind->code),
+                    .count = counted.count,
+                    .message = std::move(message),
+                    .file = counted.file,
+                    .byte = counted.byte});
+  }
+  return rows;
+}
+
+std::vector<TimelineProblem> without_folders(std::vector<TimelineProblem> problems) {
+  for (TimelineProblem& problem : problems)
+    if (const std::size_t slash = problem.file.rfind('/'); slash != std::string::npos) problem.file.erase(0, slash + 1);
+  return problems;
+}
+
+}  // namespace stave

@@ -1,0 +1,101 @@
+// Counts what is wrong with a trace: by kind, with the first place of each.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/timeline/rows.h"
+
+namespace stave {
+
+// One kind of problem. `message` says what it is and what was done; "{}" is its count.
+struct ProblemKind {
+  std::string_view code;
+  Severity severity;
+  bool data_lost;
+  std::string_view message;
+};
+
+namespace problem_kinds {
+using enum Severity;
+inline constexpr ProblemKind bad_event{"STV0740", Warning, true, "{} events are no JSON and were left out"};
+inline constexpr ProblemKind truncated{"STV0741", Warning, true, "the file ends too early: its writer was stopped"};
+inline constexpr ProblemKind odd_text{"STV0742", Warning, false,
+                                      "{} events hold bytes that JSON forbids (not UTF-8, control characters, NaN or "
+                                      "inf, a lone backslash); they were kept, with those replaced"};
+inline constexpr ProblemKind negative_duration{"STV0743", Warning, false,
+                                               "{} events end before they start; they got a duration of 0"};
+inline constexpr ProblemKind zero_duration{"STV0744", Note, false,
+                                           "{} GPU records have a duration of 0: the recorder did not time them"};
+inline constexpr ProblemKind no_time{"STV0745", Warning, true,
+                                     "{} events have no time, or one more than 50 days from the others; left out"};
+inline constexpr ProblemKind orphan{"STV0746", Warning, false,
+                                    "{} GPU records without the call that launched them: the recording started later"};
+inline constexpr ProblemKind overlap{"STV0747", Note, false,
+                                     "{} kernels start before another one of their stream ended; shown in a second "
+                                     "lane (programmatic dependent launch does this)"};
+inline constexpr ProblemKind unbalanced{"STV0748", Warning, true, "{} begin events without an end, or the reverse"};
+inline constexpr ProblemKind before_launch{"STV0749", Warning, false,
+                                           "{} GPU records start before the call that launched them: the two clocks "
+                                           "differ"};
+inline constexpr ProblemKind shared_correlation{
+    "STV0750", Warning, false, "{} correlation ids stand for several calls of one process; joined with the last one"};
+inline constexpr ProblemKind contradicted{"STV0751", Note, false,
+                                          "{} waits for events contradict the times; no edges for those"};
+inline constexpr ProblemKind no_kernels{"STV0752", Warning, false, "no kernels were recorded"};
+inline constexpr ProblemKind graph_level{
+    "STV0753", Warning, true,
+    "no kernels were recorded, only {} graph launches: profile again with --cuda-graph-trace=node"};
+inline constexpr ProblemKind missing_table{"STV0754", Note, false, "not in the file: {}"};
+inline constexpr ProblemKind schema_version{"STV0755", Note, false, "{}"};
+inline constexpr ProblemKind recorder_says{"STV0756", Warning, false, "the recorder says: {}"};
+inline constexpr ProblemKind warmup{"STV0757", Note, false, "{} records before the recording's start (warm-up)"};
+inline constexpr ProblemKind bad_row{"STV0758", Warning, true, "{} rows hold values out of range and were left out"};
+inline constexpr ProblemKind damaged{"STV0759", Warning, true, "damaged: {}; what was read before is kept"};
+inline constexpr ProblemKind capped{"STV0760", Warning, false,
+                                    "exactly {} events: the producer may have cut the trace there"};
+inline constexpr ProblemKind rank_guess{"STV0761", Note, false, "{}"};
+inline constexpr ProblemKind rank_twice{"STV0762", Warning, false, "{}"};
+inline constexpr ProblemKind clocks{"STV0763", Note, false, "{}"};
+inline constexpr ProblemKind not_read{"STV0764", Note, false, "not read: {}"};
+inline constexpr ProblemKind covers{"STV0765", Warning, false,
+                                    "{} kernels last over several later ones of their stream: a wrong end?"};
+}  // namespace problem_kinds
+
+class ProblemCounts {
+ public:
+  struct At {
+    std::string_view file{};
+    std::optional<std::int64_t> byte{};  // of the text, decompressed
+    std::string_view row{};              // "CUPTI_ACTIVITY_KIND_KERNEL row 17", where there are rows
+  };
+
+  void count(const ProblemKind& kind, const At& at, std::int64_t by = 1);
+  // With the text that takes the place of "{}"; each text is counted apart.
+  void say(const ProblemKind& kind, const At& at, std::string_view text, std::int64_t by = 1);
+
+  bool data_lost() const { return data_lost_; }
+  // By code, then in the order they came.
+  std::vector<TimelineProblem> rows() const;
+
+ private:
+  struct Counted {
+    const ProblemKind* kind;
+    std::int64_t count = 0;
+    std::string text;
+    std::string file;
+    std::string row;
+    std::optional<std::int64_t> byte;
+  };
+  // Key: code, file for those that are counted by file, text.
+  std::map<std::tuple<std::string, std::string, std::string>, Counted> counted_;
+  bool data_lost_ = false;
+};
+
+// For a file, whose bytes do not depend on where its inputs lay.
+std::vector<TimelineProblem> without_folders(std::vector<TimelineProblem> problems);
+
+}  // namespace stave

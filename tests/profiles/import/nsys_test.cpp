@@ -1,0 +1,230 @@
+// Exports of Nsight Systems, whole, partial and hostile: databases of our own.
+#include "tests/profiles/import/imported.h"
+
+#include <filesystem>
+
+namespace stave {
+namespace {
+
+constexpr std::int64_t process_a = 0x1000064000000, process_b = 0x1000065000000;  // globalPid
+
+const std::string meta =
+    "CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);"
+    "INSERT INTO META_DATA_EXPORT VALUES('EXPORT_SCHEMA_VERSION', '3.24.14');";
+const std::string strings =
+    "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);"
+    "INSERT INTO StringIds VALUES(1, 'gemm'), (2, 'cudaLaunchKernel_v7000'), (3, 'cudaEventRecord_v3020'),"
+    "(4, 'cudaStreamWaitEvent_v3020'), (5, 'a<float>(int)'), (6, 'cudaStreamSynchronize_v3020'), (7, 'step');";
+const std::string runtime =
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER,"
+    "correlationId INTEGER, nameId INTEGER, returnValue INTEGER, callchainId INTEGER);";
+
+std::string kernels(const std::string& table = "CUPTI_ACTIVITY_KIND_KERNEL") {
+  return "CREATE TABLE " + table +
+         "(start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER, streamId INTEGER, correlationId INTEGER,"
+         "globalPid INTEGER, demangledName INTEGER, shortName INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER,"
+         "blockX INTEGER, blockY INTEGER, blockZ INTEGER, graphNodeId INTEGER, launchType INTEGER);";
+}
+std::string kernel_row(int start, int end, int correlation, std::int64_t process = process_a, int device = 0,
+                       std::int64_t stream = 7, const std::string& table = "CUPTI_ACTIVITY_KIND_KERNEL") {
+  return fmt::format("INSERT INTO {} VALUES({},{},{},1,{},{},{},5,1,2,1,1,128,1,1,NULL,1);", table, start, end, device,
+                     stream, correlation, process);
+}
+std::string call_row(int start, int end, int correlation, int name = 2, std::int64_t process = process_a) {
+  return fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES({},{},0,{},{},{},0,NULL);", start, end,
+                     process | 9, correlation, name);
+}
+
+ImportedTimeline import_sql(const std::string& sql) {
+  const TempFolder folder;
+  write_database(folder / "trace.sqlite", sql);
+  return import_files({folder / "trace.sqlite"});
+}
+
+TEST(Nsys, RowsBecomeSlices) {
+  const ImportedTimeline trace =
+      import_sql(meta + strings + runtime + kernels() + call_row(500, 600, 1) + kernel_row(1000, 2500, 1));
+  ASSERT_EQ(trace.code(), "");
+  EXPECT_EQ(trace.report.format, "nsys");
+  EXPECT_EQ(trace.report.format_version, "3.24.14");
+  EXPECT_TRUE(trace.report.problems.empty());
+  const Slice& kernel = trace.slice("gemm");
+  EXPECT_EQ(kernel.start, 500_ns);  // from the first row
+  EXPECT_EQ(kernel.duration, 1500_ns);
+  EXPECT_EQ(kernel.family, Family::Compute);  // by its full name
+  EXPECT_EQ(trace.slice("cudaLaunchKernel_v7000").family, Family::HostApi);
+  ASSERT_EQ(trace.timeline.kernels().size(), 1u);
+  EXPECT_EQ(trace.timeline.kernels()[0].grid, (LaunchDims{2, 1, 1}));
+  EXPECT_EQ(trace.timeline.text(trace.timeline.kernels()[0].demangled_name), "a<float>(int)");
+  ASSERT_EQ(trace.timeline.args().size(), 1u);
+  EXPECT_EQ(trace.timeline.args()[0].json, R"({"launchType": 1})");
+  EXPECT_EQ(trace.flows(FlowKind::Launch, Certainty::Recorded), 1);
+  EXPECT_EQ(trace.timeline.ranks()[0].pid, 0x64);
+}
+
+TEST(Nsys, TheSameIdInTwoProcessesIsTwoCalls) {
+  const ImportedTimeline trace =
+      import_sql(meta + strings + runtime + kernels() + call_row(500, 600, 5) + call_row(510, 620, 5, 2, process_b) +
+                 kernel_row(1000, 2000, 5) + kernel_row(1100, 1900, 5, process_b, 1));
+  EXPECT_EQ(trace.report.flows, 2);
+  EXPECT_EQ(trace.report.ranks, 2u);
+  EXPECT_EQ(trace.report.orphans, 0);
+  for (const SliceFlow& flow : trace.timeline.flows())
+    EXPECT_EQ(trace.timeline.track(trace.timeline.slice(flow.from).track).rank,
+              trace.timeline.track(trace.timeline.slice(flow.to).track).rank);
+}
+
+TEST(Nsys, TablesMayHaveASuffixAndAnyCase) {
+  for (const std::string table : {"CUPTI_ACTIVITY_KIND_KERNEL_V2", "cupti_activity_kind_kernel_v3"}) {
+    const ImportedTimeline trace =
+        import_sql(meta + strings + kernels(table) + kernel_row(1000, 2000, 1, process_a, 0, 7, table));
+    EXPECT_EQ(trace.report.kernels, 1) << table;
+    EXPECT_EQ(trace.report.orphans, 1);
+  }
+}
+
+TEST(Nsys, ColumnsAndTablesMayBeMissing) {
+  const ImportedTimeline trace = import_sql(
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, correlationId, demangledName);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1000, 2000, 0, 7, 1, 'named here');");
+  ASSERT_EQ(trace.code(), "");
+  EXPECT_EQ(trace.names(), std::vector<std::string>{"named here"});
+  EXPECT_EQ(trace.count("STV0754"), 1);
+  EXPECT_EQ(trace.count("STV0755"), 1);
+  EXPECT_FALSE(trace.timeline.kernels()[0].grid);
+}
+
+TEST(Nsys, GraphLaunchesWithoutKernelsAreTold) {
+  const ImportedTimeline trace = import_sql(
+      meta +
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE(start, end, deviceId, contextId, streamId, correlationId,"
+      "globalPid, graphId, graphExecId);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES(1000, 9000, 0, 1, 7, 3, 281476654432256, 4, 5);");
+  EXPECT_EQ(trace.count("STV0753"), 1);
+  EXPECT_EQ(trace.slice("CUDA graph 4").duration, 8_us);
+}
+
+TEST(Nsys, WaitsAreNoWorkAndGiveEdges) {
+  const std::string sync =
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, contextId, streamId, correlationId,"
+      "globalPid, syncType, eventId, eventSyncId);";
+  const auto sync_row = [](int start, int end, std::int64_t stream, int correlation, int type) {
+    return fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES({},{},0,1,{},{},{},{},1,1);", start, end,
+                       stream, correlation, process_a, type);
+  };
+  const std::string all = meta + strings + runtime + kernels() + sync + call_row(100, 110, 1) +
+                          call_row(120, 130, 2, 3) + call_row(140, 150, 3, 4) + call_row(160, 170, 4) +
+                          call_row(180, 4100, 5, 6) + kernel_row(1000, 2000, 1) +
+                          kernel_row(2100, 4000, 4, process_a, 0, 8) + sync_row(141, 142, 8, 3, 2) +
+                          sync_row(181, 4050, 8, 5, 3) + sync_row(4060, 4070, 4294967295, 6, 1);
+  const ImportedTimeline trace = import_sql(all);
+  // Where the event was recorded is a guess; that the host waited for the stream is not.
+  EXPECT_EQ(trace.flows(FlowKind::Event, Certainty::Possible), 1);
+  EXPECT_EQ(trace.flows(FlowKind::Host, Certainty::Inferred), 1);
+  EXPECT_EQ(trace.report.inferred_flows, 2);
+  for (const std::string name : {"Stream Wait Event", "Stream Sync", "Event Sync"})
+    EXPECT_EQ(trace.timeline.track(trace.slice(name).track).kind, TrackKind::Host);
+  EXPECT_FALSE(trace.timeline.track(trace.slice("Event Sync").track).stream);
+  // With rows of events the stream is known.
+  const ImportedTimeline known =
+      import_sql(all +
+                 "CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT(timestamp, deviceId, contextId, streamId, correlationId,"
+                 "globalPid, eventId, eventSyncId);"
+                 "INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES(0, 0, 1, 7, 2, " +
+                 std::to_string(process_a) + ", 1, 1);");
+  EXPECT_EQ(known.flows(FlowKind::Event, Certainty::Inferred), 1);
+}
+
+TEST(Nsys, WarmUpIsBeforeTheStart) {
+  const ImportedTimeline trace =
+      import_sql(meta + strings + kernels() + kernel_row(-500, -100, 1) + kernel_row(1000, 2000, 2));
+  EXPECT_EQ(trace.count("STV0757"), 1);
+  EXPECT_EQ(trace.timeline.slices()[0].start, -1500_ns);
+  EXPECT_EQ(trace.timeline.slices()[1].start, 0_ps);
+}
+
+TEST(Nsys, RangesAndTheirSteps) {
+  std::string sql = meta + strings + kernels() + runtime +
+                    "CREATE TABLE NVTX_EVENTS(start, end, eventType, rangeId, category, color, text, globalTid,"
+                    "endGlobalTid, textId, domainId);";
+  const auto range = [&](int start, const std::string& end, const std::string& text, const std::string& text_id,
+                         int type = 59) {
+    sql += fmt::format("INSERT INTO NVTX_EVENTS VALUES({},{},{},NULL,NULL,NULL,{},{},NULL,{},0);", start, end, type,
+                       text, process_a | 9, text_id);
+  };
+  for (int i = 0; i < 4; ++i) {
+    range(1000 * i, std::to_string(1000 * i + 900), "NULL", "7");
+    range(1000 * i + 10, std::to_string(1000 * i + 20), "'inner " + std::to_string(i) + "'", "NULL");
+  }
+  range(50, "NULL", "'open'", "NULL");
+  range(60, "NULL", "'mark'", "NULL", 34);
+  sql += call_row(2100, 2110, 1) + kernel_row(3050, 3060, 1);
+  const ImportedTimeline trace = import_sql(sql);
+  ASSERT_EQ(trace.timeline.steps().size(), 4u);
+  EXPECT_EQ(trace.timeline.steps()[2].step, 2u);
+  EXPECT_EQ(trace.timeline.steps()[2].start, 2_us);
+  EXPECT_EQ(trace.slice("gemm").step, StepNumber{2U});  // where it was launched
+  EXPECT_EQ(trace.slice("step").family, Family::Mark);
+  EXPECT_EQ(trace.slice("mark").duration, 0_ps);
+  EXPECT_EQ(trace.count("STV0748"), 1);
+}
+
+TEST(Nsys, ValuesOutOfRangeCostOneRow) {
+  const ImportedTimeline trace = import_sql(
+      meta + strings + kernels() + kernel_row(1000, 2000, 1) +
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(9223372036854775807, 9223372036854775807, 0, 1, 7, 1, 1, 1, 1,"
+      "1, 1, 1, 1, 1, 1, NULL, 1), ('x', NULL, NULL, NULL, NULL, NULL, NULL, x'00ff', NULL, -1, -1, -1, 1, 1, 1, NULL,"
+      "NULL);");
+  ASSERT_EQ(trace.code(), "");
+  EXPECT_EQ(trace.count("STV0758"), 1);
+  EXPECT_TRUE(trace.report.data_lost);
+}
+
+TEST(Nsys, ADamagedFileGivesWhatCanBeRead) {
+  const TempFolder folder;
+  std::string sql = meta + strings + kernels();
+  for (int i = 0; i < 4000; ++i) sql += kernel_row(1000 + 10 * i, 1005 + 10 * i, i);
+  write_database(folder / "a.sqlite", "BEGIN;" + sql + "COMMIT;");
+  const auto size = std::filesystem::file_size(folder / "a.sqlite");
+  std::filesystem::resize_file(folder / "a.sqlite", size / 2);
+  const ImportedTimeline trace = import_files({folder / "a.sqlite"});
+  EXPECT_TRUE(trace.code() == "STV0706" || (trace.count("STV0759") > 0 && trace.report.kernels > 0)) << trace.code();
+}
+
+TEST(Nsys, NothingOfAHostileFileRuns) {
+  const TempFolder folder;
+  const std::string probe = folder / "ran";
+  write_database(folder / "a.sqlite",
+                 meta + strings +
+                     // A view, a virtual table and a generated column in the places of tables.
+                     "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT randomblob(1000000000) AS start;"
+                     "CREATE VIRTUAL TABLE CUPTI_ACTIVITY_KIND_MEMCPY USING fts5(start, end);"
+                     "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, end INTEGER, correlationId INTEGER,"
+                     "globalTid INTEGER AS (length(hex(zeroblob(400000000)))), nameId INTEGER);"
+                     "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME(start, end, correlationId, nameId) VALUES(1, 2, 3, 2);"
+                     "CREATE TRIGGER t AFTER INSERT ON StringIds BEGIN SELECT load_extension('" +
+                     probe + "'); END;" + "CREATE TABLE \"x\"\"; DROP TABLE StringIds; --\"(a);");
+  const std::string size_before = std::to_string(std::filesystem::file_size(folder / "a.sqlite"));
+  const ImportedTimeline trace = import_files({folder / "a.sqlite"});
+  ASSERT_EQ(trace.code(), "");
+  EXPECT_EQ(trace.report.kernels, 0);
+  EXPECT_EQ(trace.report.calls, 1);
+  EXPECT_EQ(trace.names(), std::vector<std::string>{"cudaLaunchKernel_v7000"});
+  EXPECT_EQ(std::to_string(std::filesystem::file_size(folder / "a.sqlite")), size_before);
+}
+
+TEST(Nsys, OtherDatabasesAreNoExports) {
+  EXPECT_EQ(import_sql("CREATE TABLE t(a)").code(), "STV0731");
+  EXPECT_EQ(import_sql(meta).code(), "STV0731");
+}
+
+TEST(Nsys, WhatTheRecorderSaidIsShown) {
+  const ImportedTimeline trace =
+      import_sql(meta + strings + kernels() + kernel_row(1, 2, 3) +
+                 "CREATE TABLE DIAGNOSTIC_EVENT(timestamp, timestampType, source, severity, text, globalPid);"
+                 "INSERT INTO DIAGNOSTIC_EVENT VALUES(0,0,0,1,'started',0),(0,0,0,2,'buffers were lost',0);");
+  ASSERT_EQ(trace.count("STV0756"), 1);
+}
+
+}  // namespace
+}  // namespace stave
