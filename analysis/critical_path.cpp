@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
-
-#include "analysis/utilisation.h"
+#include <utility>
 
 namespace stave {
 namespace {
@@ -15,56 +13,65 @@ struct Step {
   Certainty certainty = Certainty::Predicted;
 };
 
-// Flows by the slice they lead to, and the slice before each on its track and lane.
 class Predecessors {
  public:
-  explicit Predecessors(const Timeline& timeline) : timeline_(timeline), flows_(timeline.flows().size()) {
-    const auto all = timeline.flows();
-    for (std::uint32_t i = 0; i < all.size(); ++i) flows_[i] = i;
-    std::sort(flows_.begin(), flows_.end(),
-              [&](std::uint32_t a, std::uint32_t b) { return all[a].to != all[b].to ? all[a].to < all[b].to : a < b; });
-    std::vector<std::uint32_t> rows(timeline.slices().size());
-    for (std::uint32_t i = 0; i < rows.size(); ++i) rows[i] = i;
-    const auto slices = timeline.slices();
-    std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const Slice &x = slices[a], &y = slices[b];
-      return std::tuple{x.track, x.lane, x.start, x.end(), a} < std::tuple{y.track, y.lane, y.start, y.end(), b};
-    });
-    before_.resize(rows.size());
-    for (std::size_t i = 1; i < rows.size(); ++i) {
-      const Slice &x = slices[rows[i - 1]], &y = slices[rows[i]];
-      if (x.track == y.track && x.lane == y.lane) before_[rows[i]] = SliceId{rows[i - 1] + 1};
+  explicit Predecessors(const TimelineIndex& index) : index_(index), before_(index.timeline().slices().size()) {
+    const auto slices = index.timeline().slices();
+    std::vector<SliceId> last_on_lane;
+    for (std::uint32_t track = 0; track < index.timeline().tracks().size(); ++track) {
+      last_on_lane.clear();
+      for (const std::uint32_t row : index.rows(TrackId{track})) {
+        const std::size_t lane = slices[row].lane;
+        if (last_on_lane.size() <= lane) last_on_lane.resize(lane + 1);
+        before_[row] = std::exchange(last_on_lane[lane], SliceId{row + 1});
+      }
     }
   }
 
   // The predecessor that reaches furthest towards `begin`.
   std::optional<Step> last(SliceId slice, Time begin) const {
+    const Timeline& timeline = index_.timeline();
     std::optional<Step> best;
     const auto consider = [&](SliceId from, Certainty certainty) {
-      const Slice& candidate = timeline_.slice(from);
+      const Slice& candidate = timeline.slice(from);
       if (candidate.start >= begin) return;
       const Time until = std::min(candidate.end(), begin);
       if (!best || until > best->until) best = Step{from, until, certainty};
     };
-    const auto all = timeline_.flows();
-    auto at = std::lower_bound(flows_.begin(), flows_.end(), slice,
-                               [&](std::uint32_t flow, SliceId to) { return all[flow].to < to; });
-    for (; at != flows_.end() && all[*at].to == slice; ++at) consider(all[*at].from, all[*at].certainty);
+    for (const std::uint32_t at : index_.inflows(slice))
+      consider(timeline.flows()[at].from, timeline.flows()[at].certainty);
     if (const SliceId before = before_[slice.row()]) consider(before, Certainty::Predicted);
     return best;
   }
 
+  // What a host call waited for: the device work that ended last within it.
+  std::optional<Step> waited_for(SliceId call, Time until) const {
+    const Timeline& timeline = index_.timeline();
+    const Slice& slice = timeline.slice(call);
+    if (timeline.track(slice.track).kind != TrackKind::Host) return std::nullopt;
+    std::optional<Step> last;
+    for (const std::uint32_t at : index_.inflows(call)) {
+      const SliceFlow& flow = timeline.flows()[at];
+      const Slice& from = timeline.slice(flow.from);
+      const Time end = std::min(from.end(), until);
+      if (is_device_track(timeline.track(from.track)) && from.start < end && end > slice.start &&
+          (!last || end > last->until))
+        last = Step{flow.from, end, flow.certainty};
+    }
+    return last;
+  }
+
  private:
-  const Timeline& timeline_;
-  std::vector<std::uint32_t> flows_;
-  std::vector<SliceId> before_;
+  const TimelineIndex& index_;
+  std::vector<SliceId> before_;  // on the same track and lane
 };
 
 }  // namespace
 
 std::string_view name_of(PathPart::Kind kind) { return kind == PathPart::Kind::Work ? "work" : "gap"; }
 
-std::vector<PathPart> critical_path(const Timeline& timeline, Interval window) {
+std::vector<PathPart> critical_path(const TimelineIndex& index, Interval window) {
+  const Timeline& timeline = index.timeline();
   std::optional<Step> at;
   for (std::uint32_t row = 0; row < timeline.slices().size(); ++row) {
     const Slice& slice = timeline.slices()[row];
@@ -75,7 +82,7 @@ std::vector<PathPart> critical_path(const Timeline& timeline, Interval window) {
   }
   if (!at) return {};
 
-  const Predecessors predecessors(timeline);
+  const Predecessors predecessors(index);
   std::vector<PathPart> path;  // from the end
   const auto add = [&](PathPart::Kind kind, SliceId slice, Time begin, Time end, Certainty certainty) {
     if (begin < end) path.push_back({kind, slice, begin, end - begin, certainty});
@@ -83,13 +90,13 @@ std::vector<PathPart> critical_path(const Timeline& timeline, Interval window) {
   add(PathPart::Kind::Gap, at->slice, at->until, window.end, Certainty::Predicted);
   while (at->until > window.begin) {
     const Slice& slice = timeline.slice(at->slice);
-    const Waits waits = waits_of(timeline, at->slice);
     // The wait of a collective belongs to whom it waited for. Reached within its
     // wait, or with nobody to blame, it counts as a whole: each turn goes back in time.
     const Time own_start = std::max(window.begin, slice.start);
-    Time begin = std::max(window.begin, slice.start + waits.residence + waits.arrival);
-    std::optional<Step> before;
-    if (begin < at->until) before = predecessors.last(at->slice, begin);
+    Time begin = std::max(window.begin, slice.start + index.waits(at->slice.row()).sum());
+    std::optional<Step> before = predecessors.waited_for(at->slice, at->until);
+    if (before) begin = std::max(before->until, window.begin);
+    if (!before && begin < at->until) before = predecessors.last(at->slice, begin);
     if (!before) {
       begin = own_start;
       before = predecessors.last(at->slice, begin);

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/intervals.h"
-#include "core/timeline/timeline.h"
+#include "analysis/timeline_index.h"
 
 namespace stave {
 
@@ -28,8 +27,9 @@ std::string_view name_of(PathPart::Kind kind);
 
 // From the window's begin to its end. Walks back from the slice that ends last
 // through the flow, or the slice before on its own track, that ended last; a
-// collective that waited for its peers is left at the moment it began to move.
+// collective that waited for its peers is left at the moment it began to move, a
+// host call that waited for the device at the moment the device was done.
 // Empty if no slice lies in the window.
-std::vector<PathPart> critical_path(const Timeline& timeline, Interval window);
+std::vector<PathPart> critical_path(const TimelineIndex& index, Interval window);
 
 }  // namespace stave

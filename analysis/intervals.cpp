@@ -4,23 +4,35 @@
 
 namespace stave {
 
+namespace {
+
+constexpr auto by_begin = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
+
+// Sorted intervals, none empty, as a set.
+Intervals joined(Intervals sorted) {
+  std::size_t last = 0;
+  for (std::size_t i = 1; i < sorted.size(); ++i) {
+    if (sorted[i].begin <= sorted[last].end)
+      sorted[last].end = std::max(sorted[last].end, sorted[i].end);
+    else
+      sorted[++last] = sorted[i];
+  }
+  if (!sorted.empty()) sorted.resize(last + 1);
+  return sorted;
+}
+
+}  // namespace
+
 Intervals union_of(std::vector<Interval> any) {
   std::erase_if(any, [](const Interval& i) { return i.end <= i.begin; });
-  std::sort(any.begin(), any.end(), [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
-  Intervals out;
-  for (const Interval& i : any) {
-    if (!out.empty() && i.begin <= out.back().end)
-      out.back().end = std::max(out.back().end, i.end);
-    else
-      out.push_back(i);
-  }
-  return out;
+  if (!std::is_sorted(any.begin(), any.end(), by_begin)) std::sort(any.begin(), any.end(), by_begin);
+  return joined(std::move(any));
 }
 
 Intervals union_of(const Intervals& a, const Intervals& b) {
-  std::vector<Interval> all = a;
-  all.insert(all.end(), b.begin(), b.end());
-  return union_of(std::move(all));
+  Intervals both(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), both.begin(), by_begin);
+  return joined(std::move(both));
 }
 
 Intervals intersection_of(const Intervals& a, const Intervals& b) {

@@ -9,13 +9,13 @@ namespace {
 
 bool in_window(const Slice& slice, Interval span) { return slice.end() > span.begin && slice.start < span.end; }
 
-std::vector<StepTime> steps_of(const Timeline& timeline) {
+std::vector<StepTime> steps_of(const TimelineIndex& index, const Report& report) {
   struct Span {
     StepPhase phase;
     Interval span;
   };
   std::map<std::uint32_t, Span> spans;
-  for (const StepSpan& step : timeline.steps()) {
+  for (const StepSpan& step : index.timeline().steps()) {
     const auto [at, added] = spans.try_emplace(step.step, Span{step.phase, {step.start, step.end}});
     if (added) continue;
     at->second.span.begin = std::min(at->second.span.begin, step.start);
@@ -24,7 +24,9 @@ std::vector<StepTime> steps_of(const Timeline& timeline) {
   std::vector<StepTime> out;
   for (const auto& [step, at] : spans) {
     Picoseconds exposed{0};
-    for (const RankUse& use : utilisation(timeline, at.span)) exposed = std::max(exposed, use.exposed_communication);
+    // A run of one step is its own window, as often as not.
+    const std::vector<RankUse> ranks = at.span == report.window.span ? report.ranks : utilisation(index, at.span);
+    for (const RankUse& use : ranks) exposed = std::max(exposed, use.exposed_communication);
     out.push_back({step, at.phase, at.span.length(), exposed});
   }
   return out;
@@ -56,7 +58,8 @@ std::vector<KernelReport> kernels_of(const Timeline& timeline, Interval span) {
   return out;
 }
 
-std::vector<RangeReport> ranges_of(const Timeline& timeline, Interval span) {
+std::vector<RangeReport> ranges_of(const TimelineIndex& index, Interval span) {
+  const Timeline& timeline = index.timeline();
   std::map<std::string, RangeReport, std::less<>> by_name;
   for (const Slice& slice : timeline.slices()) {
     const Track& track = timeline.track(slice.track);
@@ -64,7 +67,7 @@ std::vector<RangeReport> ranges_of(const Timeline& timeline, Interval span) {
     RangeReport& range = by_name[std::string(timeline.text(slice.name))];
     range.name = timeline.text(slice.name);
     ++range.calls;
-    for (const RankUse& use : utilisation(timeline, {slice.start, slice.end()})) {
+    for (const RankUse& use : utilisation(index, {slice.start, slice.end()})) {
       if (use.rank != track.rank) continue;
       range.gpu += use.busy;
       range.exposed_communication += use.exposed_communication;
@@ -75,7 +78,8 @@ std::vector<RangeReport> ranges_of(const Timeline& timeline, Interval span) {
   return out;
 }
 
-std::vector<CollectiveReport> collectives_of(const Timeline& timeline, Interval span) {
+std::vector<CollectiveReport> collectives_of(const TimelineIndex& index, Interval span) {
+  const Timeline& timeline = index.timeline();
   struct Instance {
     CollectiveReport report;
     Time last_arrival{};
@@ -106,7 +110,7 @@ std::vector<CollectiveReport> collectives_of(const Timeline& timeline, Interval 
       report.last_rank = rank;
     }
     instance.end = std::max(instance.end, slice.end());
-    report.arrival_wait = std::max(report.arrival_wait, waits_of(timeline, row.slice).arrival);
+    report.arrival_wait = std::max(report.arrival_wait, index.waits(row.slice.row()).arrival);
   }
   std::vector<CollectiveReport> out;
   for (auto& [key, instance] : instances) {
@@ -178,12 +182,15 @@ const RankUse* Report::worst() const {
   return nullptr;
 }
 
-Report make_report(const Timeline& timeline, Window window) {
+Report make_report(const TimelineIndex& index, Window window) {
+  const Timeline& timeline = index.timeline();
   Report report;
   const Interval span = window.span;
   report.window = std::move(window);
   report.makespan = span.length();
-  report.steps = steps_of(timeline);
+  report.ranks = utilisation(index, span);
+  if (const RankUse* worst = worst_rank(report.ranks)) report.worst_rank = worst->rank;
+  report.steps = steps_of(index, report);
   std::vector<Picoseconds> timed;
   for (const StepTime& step : report.steps)
     if (step.phase == StepPhase::Timed) timed.push_back(step.duration);
@@ -191,13 +198,11 @@ Report make_report(const Timeline& timeline, Window window) {
     report.step_median = quantile(timed, 0.5);
     report.step_p90 = quantile(std::move(timed), 0.9);
   }
-  report.ranks = utilisation(timeline, span);
-  if (const RankUse* worst = worst_rank(report.ranks)) report.worst_rank = worst->rank;
   report.kernels = kernels_of(timeline, span);
-  report.ranges = ranges_of(timeline, span);
-  report.collectives = collectives_of(timeline, span);
+  report.ranges = ranges_of(index, span);
+  report.collectives = collectives_of(index, span);
   report.graphs = graphs_of(timeline, span);
-  report.critical_path = critical_path(timeline, span);
+  report.critical_path = critical_path(index, span);
   for (const SliceFlow& flow : timeline.flows()) ++report.edges[static_cast<std::size_t>(flow.certainty)];
   return report;
 }

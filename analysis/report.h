@@ -87,7 +87,7 @@ struct Report {
   const RankUse* worst() const;
 };
 
-Report make_report(const Timeline& timeline, Window window);
+Report make_report(const TimelineIndex& index, Window window);
 
 // What bus bandwidth is of algorithm bandwidth, for n ranks: all_reduce 2(n-1)/n;
 // all_gather, reduce_scatter, all_to_all (n-1)/n; others 1 (nccl-tests, PERFORMANCE.md).

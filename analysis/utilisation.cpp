@@ -2,49 +2,32 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <utility>
 
 namespace stave {
 namespace {
-
-bool contains_library_name(std::string_view name) {
-  return name.find("nccl") != std::string_view::npos || name.find("rccl") != std::string_view::npos;
-}
-
-struct DeviceSlice {
-  Time start{};
-  std::uint32_t row = 0;
-};
-
-struct RankTracks {
-  std::vector<std::uint32_t> device{};  // positions of tracks
-  std::optional<DeviceSlice> next{};    // the first slice that starts at or after the window's end
-};
 
 // What ended an idle stretch: the flow into the first slice after it whose
 // source ended last.
 enum class Cause : std::uint8_t { Host, Event, Other };
 
-struct Inflow {
-  Time end{};
-  const SliceFlow* flow = nullptr;
-};
-
-// The last-ending flow into each slice, by slice row.
-std::vector<std::optional<Inflow>> last_inflows(const Timeline& timeline) {
-  std::vector<std::optional<Inflow>> last(timeline.slices().size());
-  for (const SliceFlow& flow : timeline.flows()) {
-    const Time end = std::min(timeline.slice(flow.from).end(), timeline.slice(flow.to).start);
-    std::optional<Inflow>& at = last[flow.to.row()];
-    if (!at || end > at->end) at = Inflow{end, &flow};
-  }
-  return last;
-}
-
 // A graph's first node waits for its launch, the others for nodes: where the
 // work that was waited for ran says more than the flow's kind.
-Cause cause_of(const Timeline& timeline, const std::optional<Inflow>& inflow, Time idle_begin) {
-  if (!inflow || inflow->end < idle_begin) return Cause::Other;
-  switch (inflow->flow->kind) {
+Cause cause_of(const TimelineIndex& index, SliceId slice, Time idle_begin) {
+  const Timeline& timeline = index.timeline();
+  const Time start = timeline.slice(slice).start;
+  const SliceFlow* last = nullptr;
+  Time last_end{};
+  for (const std::uint32_t at : index.inflows(slice)) {
+    const SliceFlow& flow = timeline.flows()[at];
+    const Time end = std::min(timeline.slice(flow.from).end(), start);
+    if (last != nullptr && end <= last_end) continue;
+    last = &flow;
+    last_end = end;
+  }
+  if (last == nullptr || last_end < idle_begin) return Cause::Other;
+  switch (last->kind) {
     case FlowKind::Launch:
     case FlowKind::Host: return Cause::Host;
     case FlowKind::Event:
@@ -53,39 +36,84 @@ Cause cause_of(const Timeline& timeline, const std::optional<Inflow>& inflow, Ti
     case FlowKind::Collective:
     case FlowKind::Buffer: return Cause::Other;
   }
-  const TrackId from = timeline.slice(inflow->flow->from).track;
+  const TrackId from = timeline.slice(last->from).track;
   if (timeline.track(from).kind == TrackKind::Host) return Cause::Host;
-  return from == timeline.slice(inflow->flow->to).track ? Cause::Other : Cause::Event;
+  return from == timeline.slice(slice).track ? Cause::Other : Cause::Event;
+}
+
+// The first slice of a rank's device that starts at a time or after it, for
+// times that grow.
+class NextStart {
+ public:
+  NextStart(const TimelineIndex& index, std::span<const TrackId> tracks) : slices_(index.timeline().slices()) {
+    for (const TrackId track : tracks) left_.push_back(index.rows(track));
+  }
+
+  std::optional<std::uint32_t> row(Time from) {
+    std::optional<std::uint32_t> first;
+    for (auto& rows : left_) {
+      while (!rows.empty() && slices_[rows.front()].start < from) rows = rows.subspan(1);
+      if (!rows.empty() &&
+          (!first || std::pair{slices_[rows.front()].start, rows.front()} < std::pair{slices_[*first].start, *first}))
+        first = rows.front();
+    }
+    return first;
+  }
+
+ private:
+  std::span<const Slice> slices_;
+  std::vector<std::span<const std::uint32_t>> left_;
+};
+
+// The sets of utilisation.h, of one track or of all.
+struct WorkSets {
+  Intervals communication, compute, copy, transfer, waiting;
+
+  void add(WorkSets&& other) {
+    for (Intervals WorkSets::*set :
+         {&WorkSets::communication, &WorkSets::compute, &WorkSets::copy, &WorkSets::transfer, &WorkSets::waiting})
+      this->*set = (this->*set).empty() ? std::move(other.*set) : union_of(this->*set, other.*set);
+  }
+};
+
+// Also counts the track's own figures into `use`.
+WorkSets work_on(const TimelineIndex& index, TrackId track, Interval window, RankUse& use) {
+  const Timeline& timeline = index.timeline();
+  const auto clipped = [&](Time begin, Time end) {
+    return Interval{std::max(begin, window.begin), std::min(end, window.end)};
+  };
+  WorkSets sets;
+  Intervals all;
+  std::int64_t count = 0;
+  for (const std::uint32_t row : index.rows(track, window)) {
+    const Slice& slice = timeline.slices()[row];
+    if (slice.end() <= window.begin) continue;
+    ++count;
+    use.end = std::max(use.end, slice.end());
+    const Interval span = clipped(slice.start, slice.end());
+    all.push_back(span);
+    switch (index.work(row)) {
+      case WorkKind::None: break;
+      case WorkKind::Compute: sets.compute.push_back(span); break;
+      case WorkKind::Copy: sets.copy.push_back(span); break;
+      case WorkKind::Communication: {
+        const Waits waits = index.waits(row);
+        const Time moves = std::min(slice.start + waits.sum(), slice.end());
+        sets.communication.push_back(span);
+        sets.waiting.push_back(clipped(slice.start, moves));
+        sets.transfer.push_back(clipped(moves, slice.end()));
+        use.arrival_wait += waits.arrival;
+        use.residence_wait += waits.residence;
+      }
+    }
+  }
+  use.streams.push_back({timeline.track(track).name, length_of(union_of(std::move(all))), count});
+  for (Intervals* set : {&sets.communication, &sets.compute, &sets.copy, &sets.transfer, &sets.waiting})
+    *set = union_of(std::move(*set));
+  return sets;
 }
 
 }  // namespace
-
-bool is_device_track(const Track& track) {
-  return track.kind == TrackKind::Stream || track.kind == TrackKind::CopyEngine;
-}
-
-bool is_communication(const Timeline& timeline, const Slice& slice) {
-  return slice.family == Family::Collective ||
-         (slice.family == Family::Compute && contains_library_name(timeline.text(slice.name)));
-}
-
-bool is_compute(const Timeline& timeline, const Slice& slice) {
-  return slice.family == Family::Gemm || (slice.family == Family::Compute && !is_communication(timeline, slice));
-}
-
-Waits waits_of(const Timeline& timeline, SliceId id) {
-  Waits waits;
-  for (const CostPart& part : timeline.costs(id)) {
-    const std::string_view name = timeline.text(part.part);
-    if (name == "residence_wait") waits.residence += part.duration;
-    if (name == "arrival_wait") waits.arrival += part.duration;
-  }
-  if (waits.residence.count() == 0 && waits.arrival.count() == 0) {
-    const CollectiveDetail* collective = timeline.collective(id);
-    if (collective != nullptr && collective->arrival_wait) waits.arrival = *collective->arrival_wait;
-  }
-  return waits;
-}
 
 Interval whole(const Timeline& timeline) {
   Interval all{};
@@ -99,82 +127,37 @@ std::optional<double> percent(Picoseconds part, Picoseconds whole) {
   return 100.0 * static_cast<double>(part.count()) / static_cast<double>(whole.count());
 }
 
-std::vector<RankUse> utilisation(const Timeline& timeline, Interval window) {
-  std::map<std::uint32_t, RankTracks> by_rank;
-  for (std::uint32_t i = 0; i < timeline.tracks().size(); ++i) {
-    RankTracks& tracks = by_rank[timeline.tracks()[i].rank];
-    if (is_device_track(timeline.tracks()[i])) tracks.device.push_back(i);
+std::vector<RankUse> utilisation(const TimelineIndex& index, Interval window) {
+  const auto tracks = index.timeline().tracks();
+  std::map<std::uint32_t, std::vector<TrackId>> by_rank;  // on the device
+  for (std::uint32_t i = 0; i < tracks.size(); ++i) {
+    std::vector<TrackId>& of_rank = by_rank[tracks[i].rank];
+    if (is_device_track(tracks[i])) of_rank.push_back(TrackId{i});
   }
-  std::vector<std::vector<std::uint32_t>> rows(timeline.tracks().size());
-  for (std::uint32_t row = 0; row < timeline.slices().size(); ++row) {
-    const Slice& slice = timeline.slices()[row];
-    const Track& track = timeline.track(slice.track);
-    if (!is_device_track(track)) continue;
-    if (slice.end() > window.begin && slice.start < window.end) rows[slice.track.value].push_back(row);
-    // What ends an idle stretch at the window's end may begin only after it.
-    RankTracks& of_rank = by_rank[track.rank];
-    if (slice.start >= window.end && (!of_rank.next || slice.start < of_rank.next->start))
-      of_rank.next = DeviceSlice{slice.start, row};
-  }
-  const std::vector<std::optional<Inflow>> inflows = last_inflows(timeline);
-  const auto clipped = [&](Time begin, Time end) {
-    return Interval{std::max(begin, window.begin), std::min(end, window.end)};
-  };
 
   std::vector<RankUse> out;
-  for (const auto& [rank, tracks] : by_rank) {
+  for (const auto& [rank, on_device] : by_rank) {
     RankUse use;
     use.rank = rank;
-    std::vector<Interval> communication, compute, copy, transfer, waiting;
-    std::vector<DeviceSlice> starts;
-    for (const std::uint32_t track : tracks.device) {
-      std::vector<Interval> on_stream;
-      for (const std::uint32_t row : rows[track]) {
-        const Slice& slice = timeline.slices()[row];
-        const Interval span = clipped(slice.start, slice.end());
-        use.end = std::max(use.end, slice.end());
-        on_stream.push_back(span);
-        starts.push_back({slice.start, row});
-        if (is_communication(timeline, slice)) {
-          const Waits waits = waits_of(timeline, SliceId{row + 1});
-          const Time moves = std::min(slice.start + waits.residence + waits.arrival, slice.end());
-          communication.push_back(span);
-          waiting.push_back(clipped(slice.start, moves));
-          transfer.push_back(clipped(moves, slice.end()));
-          use.arrival_wait += waits.arrival;
-          use.residence_wait += waits.residence;
-        } else if (is_compute(timeline, slice)) {
-          compute.push_back(span);
-        } else if (slice.family != Family::Mark && slice.family != Family::Idle) {
-          copy.push_back(span);
-        }
-      }
-      use.streams.push_back({timeline.tracks()[track].name, length_of(union_of(on_stream)),
-                             static_cast<std::int64_t>(rows[track].size())});
-    }
-    const Intervals m = union_of(communication), c = union_of(compute), p = union_of(copy);
-    const Intervals moving = union_of(transfer);
-    use.communication = length_of(m);
-    use.compute = length_of(c);
-    use.copy = length_of(p);
-    use.transfer = length_of(moving);
-    use.overlap = length_of(intersection_of(m, c));
+    WorkSets sets;
+    for (const TrackId track : on_device) sets.add(work_on(index, track, window, use));
+    use.communication = length_of(sets.communication);
+    use.compute = length_of(sets.compute);
+    use.copy = length_of(sets.copy);
+    use.transfer = length_of(sets.transfer);
+    use.overlap = length_of(intersection_of(sets.communication, sets.compute));
     use.exposed_communication = use.communication - use.overlap;
-    const Intervals busy = union_of(union_of(c, p), moving);
+    const Intervals busy = union_of(union_of(sets.compute, sets.copy), sets.transfer);
     use.busy = length_of(busy);
-    const Intervals waits_alone = difference_of(union_of(waiting), busy);
+    const Intervals waits_alone = difference_of(sets.waiting, busy);
     use.idle_arrival = length_of(waits_alone);
 
-    if (tracks.next) starts.push_back(*tracks.next);
-    std::sort(starts.begin(), starts.end(), [](const DeviceSlice& a, const DeviceSlice& b) {
-      return a.start != b.start ? a.start < b.start : a.row < b.row;
-    });
-    const Intervals idle = difference_of(union_of({window}), union_of(busy, waits_alone));
-    std::size_t next = 0;
-    for (const Interval& gap : idle) {
-      while (next < starts.size() && starts[next].start < gap.end) ++next;
-      const bool ended_by_slice = next < starts.size() && (starts[next].start == gap.end || gap.end == window.end);
-      const Cause cause = ended_by_slice ? cause_of(timeline, inflows[starts[next].row], gap.begin) : Cause::Other;
+    NextStart next(index, on_device);
+    for (const Interval& gap : difference_of(union_of({window}), union_of(busy, waits_alone))) {
+      // What ends an idle stretch at the window's end may begin only after it.
+      const std::optional<std::uint32_t> row = next.row(gap.end);
+      const bool ended = row && (gap.end == window.end || index.timeline().slices()[*row].start == gap.end);
+      const Cause cause = ended ? cause_of(index, SliceId{*row + 1}, gap.begin) : Cause::Other;
       (cause == Cause::Host ? use.idle_host : cause == Cause::Event ? use.idle_event : use.idle_other) += gap.length();
     }
     out.push_back(std::move(use));

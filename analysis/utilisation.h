@@ -16,8 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/intervals.h"
-#include "core/timeline/timeline.h"
+#include "analysis/timeline_index.h"
 
 namespace stave {
 
@@ -48,7 +47,7 @@ struct RankUse {
 };
 
 // Sorted by rank; every rank that has a track.
-std::vector<RankUse> utilisation(const Timeline& timeline, Interval window);
+std::vector<RankUse> utilisation(const TimelineIndex& index, Interval window);
 
 // From 0 to the end of the last slice on a device.
 Interval whole(const Timeline& timeline);
@@ -56,17 +55,6 @@ Interval whole(const Timeline& timeline);
 // The rank whose work ends last; of several, the one with the most exposed
 // communication, then the lowest.
 const RankUse* worst_rank(const std::vector<RankUse>& ranks);
-
-bool is_device_track(const Track& track);
-bool is_communication(const Timeline& timeline, const Slice& slice);
-bool is_compute(const Timeline& timeline, const Slice& slice);
-
-// Parts of a collective slice, from its cost parts or its collective row.
-struct Waits {
-  Picoseconds residence{};
-  Picoseconds arrival{};
-};
-Waits waits_of(const Timeline& timeline, SliceId id);
 
 // part of whole, in per cent; none if the whole is empty.
 std::optional<double> percent(Picoseconds part, Picoseconds whole);

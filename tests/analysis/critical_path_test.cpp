@@ -9,8 +9,6 @@
 namespace stave {
 namespace {
 
-Interval span(std::int64_t begin, std::int64_t end) { return {Time{begin}, Time{end}}; }
-
 // "work 1 [0, 10) predicted", a part a line.
 std::string text(const std::vector<PathPart>& path) {
   std::string out;
@@ -54,6 +52,27 @@ TEST(CriticalPath, GoesThroughALaunchToTheHost) {
             "work 1 [0, 12) predicted\n"
             "gap 2 [12, 15) predicted\n"
             "work 2 [15, 60) predicted\n");
+}
+
+// The call returns 4 after the gemm that it waits for; then the host launches the next.
+TEST(CriticalPath, LeavesAHostCallThroughTheWorkThatItWaitedFor) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main"), host = made.host(0);
+  const SliceId launch = made.slice(host, 0, 5, Family::HostApi);
+  const SliceId first = made.slice(main, 7, 50, Family::Gemm);
+  made.flow(launch, first, FlowKind::Launch);
+  const SliceId sync = made.slice(host, 5, 54, Family::Stream);
+  made.flow(first, sync, FlowKind::Host);
+  const SliceId again = made.slice(host, 54, 60, Family::HostApi);
+  made.flow(again, made.slice(main, 62, 100, Family::Gemm), FlowKind::Launch);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, 100))),
+            "work 1 [0, 5) predicted\n"
+            "gap 2 [5, 7) predicted\n"
+            "work 2 [7, 50) predicted\n"
+            "work 3 [50, 54) predicted\n"
+            "work 4 [54, 60) predicted\n"
+            "gap 5 [60, 62) predicted\n"
+            "work 5 [62, 100) predicted\n");
 }
 
 // Rank 0 arrives at 10 and waits until rank 1 arrives at 60, late from its own gemm.

@@ -4,9 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/intervals.h"
 #include "core/timeline/timeline.h"
 
 namespace stave {
+
+inline Interval span(std::int64_t begin, std::int64_t end) { return {Time{begin}, Time{end}}; }
 
 struct HandMade {
   Timeline timeline;

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
+#include "tests/analysis/hand_made.h"
+
 namespace stave {
 namespace {
-
-Interval span(std::int64_t begin, std::int64_t end) { return {Time{begin}, Time{end}}; }
 
 TEST(Intervals, UnionSortsMergesTouchingOnesAndDropsEmptyOnes) {
   EXPECT_EQ(union_of({span(5, 7), span(0, 2), span(2, 3), span(6, 9), span(4, 4), span(12, 10)}),

@@ -4,47 +4,10 @@
 
 #include "analysis/critical_path.h"
 #include "analysis/report.h"
-#include "tests/analysis/hand_made.h"
+#include "tests/analysis/random_timeline.h"
 
 namespace stave {
 namespace {
-
-constexpr std::int64_t end_of_time = 60;
-
-Timeline random_timeline() {
-  HandMade made;
-  std::vector<TrackId> tracks;
-  for (std::uint32_t rank = 0; rank < 2; ++rank) {
-    tracks.push_back(made.stream(rank, "main"));
-    tracks.push_back(made.stream(rank, "side"));
-    tracks.push_back(made.host(rank));
-  }
-  std::vector<SliceId> slices;
-  const auto count = *rc::gen::inRange<std::size_t>(0, 16);
-  while (slices.size() < count) {
-    const auto begin = *rc::gen::inRange<std::int64_t>(-5, end_of_time);
-    const auto length = *rc::gen::inRange<std::int64_t>(0, 20);
-    const auto family =
-        *rc::gen::element(Family::Gemm, Family::Compute, Family::Memory, Family::Collective, Family::Idle);
-    slices.push_back(made.slice(*rc::gen::elementOf(tracks), begin, begin + length, family));
-    if (family != Family::Collective) continue;
-    // Also more wait than the slice is long, as a damaged file could say.
-    made.part(slices.back(), "residence_wait", *rc::gen::inRange<std::int64_t>(0, 12));
-    made.part(slices.back(), "arrival_wait", *rc::gen::inRange<std::int64_t>(0, 12));
-  }
-  if (slices.empty()) return std::move(made.timeline);
-  const auto flows = *rc::gen::inRange(0, 20);
-  for (int i = 0; i < flows; ++i)
-    made.flow(*rc::gen::elementOf(slices), *rc::gen::elementOf(slices),
-              *rc::gen::element(FlowKind::Launch, FlowKind::Stream, FlowKind::Event, FlowKind::Host,
-                                FlowKind::Collective, FlowKind::Graph, FlowKind::Buffer));
-  return std::move(made.timeline);
-}
-
-Interval random_window() {
-  const auto begin = *rc::gen::inRange<std::int64_t>(0, end_of_time);
-  return {Time{begin}, Time{begin + *rc::gen::inRange<std::int64_t>(1, end_of_time)}};
-}
 
 RC_GTEST_PROP(RandomTimeline, BusyAndIdleTimesAddUpToTheWindow, ()) {
   const Timeline timeline = random_timeline();

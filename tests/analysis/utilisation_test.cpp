@@ -7,8 +7,6 @@
 namespace stave {
 namespace {
 
-Interval span(std::int64_t begin, std::int64_t end) { return {Time{begin}, Time{end}}; }
-
 Picoseconds sum_of(const RankUse& use) {
   return use.busy + use.idle_host + use.idle_event + use.idle_arrival + use.idle_other;
 }
