@@ -10,7 +10,7 @@
 namespace stave::cli {
 namespace {
 
-struct Options {
+struct CheckOptions {
   std::vector<std::string> files;
   std::vector<std::string> params;
   std::string mode = "eager";
@@ -18,26 +18,47 @@ struct Options {
   OutputOptions output;
 };
 
-int check_one(const std::string& file, const ParamValues& params, const Options& options) {
+int exit_code_of(const CheckReport& report, const CheckOptions& options) {
+  return report.errors > 0 || (options.strict && report.warnings > 0) ? exit_finding : exit_ok;
+}
+
+int check_one(const std::string& file, const ParamValues& params, const CheckOptions& options) {
   const Result<Schedule> schedule = open_checked(file, options.output);
   if (!schedule) return exit_input;
   const CheckReport report = check_schedule(*schedule, params, *mode_named(options.mode));
-  if (options.output.json) {
-    print(check_json(*schedule, report));
-  } else if (!options.output.quiet || report.errors > 0) {
+  if (!options.output.quiet || report.errors > 0) {
     for (const Problem& problem : report.findings) note(to_text(problem, schedule->text));
     if (!options.output.quiet)
       print(fmt::format("{}: {}, errors: {}, warnings: {}\n", schedule->file, report.verdict(), report.errors,
                         report.warnings));
   }
-  return report.errors > 0 || (options.strict && report.warnings > 0) ? exit_finding : exit_ok;
+  return exit_code_of(report, options);
 }
 
-int check(const Options& options) {
+// One document: of one file, of several, or of all problems if one cannot be read.
+int check_to_json(const ParamValues& params, const CheckOptions& options) {
+  std::vector<CheckedFile> files;
+  Problems unreadable;
+  int worst = exit_ok;
+  for (const std::string& file : options.files) {
+    Result<Schedule> schedule = open_schedule(file);
+    if (!schedule) {
+      unreadable.insert(unreadable.end(), schedule.problems().begin(), schedule.problems().end());
+      continue;
+    }
+    CheckReport report = check_schedule(*schedule, params, *mode_named(options.mode));
+    worst = std::max(worst, exit_code_of(report, options));
+    files.push_back({*std::move(schedule), std::move(report)});
+  }
+  if (!unreadable.empty()) return fail(unreadable, options.output, exit_input);
+  print(options.files.size() == 1 ? check_json(files[0]) : checks_json(files));
+  return worst;
+}
+
+int check(const CheckOptions& options) {
   const Result<ParamValues> params = params_of(options.params);
   if (!params) return fail(params.problems(), options.output, exit_input);
-  if (options.output.json && options.files.size() > 1)
-    return usage_error("--json prints one document: give one file", options.output);
+  if (options.output.json) return check_to_json(*params, options);
   int worst = exit_ok;
   for (const std::string& file : options.files) worst = std::max(worst, check_one(file, *params, options));
   return worst;
@@ -46,7 +67,7 @@ int check(const Options& options) {
 }  // namespace
 
 Run define_check(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CheckOptions>();
   app.add_option("FILE", options->files, "Schedules; - is standard input")->required();
   add_params(app, options->params);
   add_mode(app, options->mode);

@@ -15,9 +15,10 @@ namespace stave::cli {
 
 // The contract's exit codes.
 inline constexpr int exit_ok = 0;
-inline constexpr int exit_finding = 1;  // an error finding, a difference, a deadlock, a failed case
-inline constexpr int exit_input = 2;    // cannot be read or parsed, breaks a rule, unknown name or option
-inline constexpr int exit_machine = 3;  // disk, device, watchdog
+inline constexpr int exit_finding = 1;        // an error finding, a difference, a deadlock, a failed case
+inline constexpr int exit_input = 2;          // cannot be read or parsed, breaks a rule, unknown name or option
+inline constexpr int exit_machine = 3;        // disk, device, watchdog
+inline constexpr int exit_interrupted = 130;  // Ctrl-C
 
 struct OutputOptions {
   bool json = false;

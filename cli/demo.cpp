@@ -19,7 +19,9 @@ int exit_code_of(const Problem& problem) {
 
 Run define_demo(CLI::App& app) {
   auto options = std::make_shared<DemoOptions>();
-  app.add_option("-o,--output", options->output, "Where to store the predicted timeline")->capture_default_str();
+  app.add_option("-o,--output", options->output, "Where to store the predicted timeline")
+      ->type_name("FILE")
+      ->capture_default_str();
   return [options] {
     const Result<void> shown = demo(*options, [](std::string_view text) {
       print(text);

@@ -10,7 +10,7 @@
 namespace stave::cli {
 namespace {
 
-struct Options {
+struct FmtOptions {
   std::vector<std::string> files;
   std::string form = "stave";
   std::uint32_t rank = 0;
@@ -19,7 +19,7 @@ struct Options {
   std::vector<std::string> params;
 };
 
-int mlir(const Schedule& schedule, const Options& options) {
+int mlir(const Schedule& schedule, const FmtOptions& options) {
   Result<ParamValues> params = params_of(options.params);
   if (!params) return fail(params.problems(), {}, exit_input);
   const Result<Expansion> expansion = expand_and_verify(schedule.module, {.params = *params});
@@ -31,7 +31,7 @@ int mlir(const Schedule& schedule, const Options& options) {
   return exit_ok;
 }
 
-int fmt_one(const std::string& file, const Options& options) {
+int fmt_one(const std::string& file, const FmtOptions& options) {
   const Result<Schedule> schedule = open_checked(file, {});
   if (!schedule) return exit_input;
   if (options.form == "mlir") return mlir(*schedule, options);
@@ -52,7 +52,7 @@ int fmt_one(const std::string& file, const Options& options) {
 }  // namespace
 
 Run define_fmt(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<FmtOptions>();
   app.add_option("FILE", options->files, "Schedules; - is standard input")->required();
   app.add_option("--form", options->form, "stave, or mlir: one rank's expanded commands in MLIR's generic form")
       ->check(CLI::IsMember({"stave", "mlir"}))

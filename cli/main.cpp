@@ -1,5 +1,3 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +7,6 @@
 
 #include "cli/common.h"
 #include "cli/verbs.h"
-#include "core/text/nearest.h"
 
 namespace {
 
@@ -33,11 +30,8 @@ int main(int argc, char** argv) {
   });
   if (argc > 1 && argv[1][0] != '-') {
     const std::string_view name = argv[1];
-    std::vector<std::string_view> names;
-    for (const Verb& verb : verbs()) names.push_back(verb.name);
-    if (std::find(names.begin(), names.end(), name) == names.end())
-      return usage_error(fmt::format("no verb '{}'; `stave --help` lists them{}", name, did_you_mean(name, names)),
-                         {.json = asks_for_json(argc, argv)});
+    if (std::none_of(verbs().begin(), verbs().end(), [&](const Verb& verb) { return verb.name == name; }))
+      return unknown_verb(name, {.json = asks_for_json(argc, argv)});
   }
   CLI::App app{"Simulates, checks, runs and compares GPU command schedules.", "stave"};
   app.set_version_flag("-V,--version", STAVE_VERSION);

@@ -11,13 +11,13 @@
 namespace stave::cli {
 namespace {
 
-struct Options {
+struct NewOptions {
   std::string name;
   std::string output;
   bool yes = false;
 };
 
-int write_template(const Options& options) {
+int write_template(const NewOptions& options) {
   if (options.name.empty()) {
     for (const Template& t : templates()) print(fmt::format("{:<20} {}\n", t.name, t.summary));
     return exit_ok;
@@ -44,9 +44,10 @@ int write_template(const Options& options) {
 }  // namespace
 
 Run define_new(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<NewOptions>();
   app.add_option("TEMPLATE", options->name, "Which one; without it, the list");
-  app.add_option("-o,--output", options->output, "Where to write; - is standard output. Default: TEMPLATE.stave");
+  app.add_option("-o,--output", options->output, "Where to write; - is standard output. Default: TEMPLATE.stave")
+      ->type_name("FILE");
   app.add_flag("-y,--yes", options->yes, "Replace a file that is there");
   return [options] { return write_template(*options); };
 }

@@ -12,7 +12,7 @@
 namespace stave::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::string file;
   std::optional<std::string> run;
   std::string window;
@@ -21,7 +21,7 @@ struct Options {
   OutputOptions output;
 };
 
-int report(const Options& options) {
+int report(const ReportOptions& options) {
   Result<OpenedRun> opened = open_run(options.file, options.run);
   if (!opened) return fail(opened.problems(), options.output, exit_input);
   Result<Window> window = window_of(opened->timeline, options.window);
@@ -53,7 +53,7 @@ int report(const Options& options) {
 }  // namespace
 
 Run define_report(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   app.add_option("FILE", options->file, "A run file")->required();
   app.add_option("--run", options->run, "The label of a run, where the file holds several");
   app.add_option("--window", options->window, "step:3, range:NAME, or two times: 1.2ms..1.3ms");

@@ -3,13 +3,14 @@
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "workbench/execute.h"
 
 namespace stave::cli {
 namespace {
 
-struct Options {
+struct RunOptions {
   std::string file;
   std::vector<std::string> params;
   std::string mode = "eager";
@@ -24,28 +25,35 @@ int exit_code_of(const Problems& problems) {
   return exit_input;
 }
 
-int run(Options& options) {
+int run(RunOptions& options) {
   Result<ParamValues> params = params_of(options.params);
   if (!params) return fail(params.problems(), options.output, exit_input);
   options.execute.params = *std::move(params);
   options.execute.mode = *mode_named(options.mode);
   const Result<Schedule> schedule = open_checked(options.file, options.output);
   if (!schedule) return exit_input;
+  ProgressLine line(options.output);
+  options.execute.progress = &line.progress;
+  if (!options.output.quiet) options.execute.note = [&](const Problem& problem) { line.say(to_text(problem)); };
   const Result<Executed> executed = execute(*schedule, options.execute);
+  line.end();
+  if (!executed && executed.problems()[0].code == "STV0950")
+    return interrupted("STV0950", "nothing is kept: outputs are there only when all commands ran", options.output);
   if (!executed) return fail(executed.problems(), options.output, exit_code_of(executed.problems()), *schedule);
   if (options.output.json) {
     print(execute_json(*schedule, options.execute, *executed));
-  } else if (!options.output.quiet || !executed->as_expected() || !executed->report.finished()) {
+  } else if (executed->report.hang) {
+    note(to_text(problem_of(*executed->report.hang), schedule->text));
+  } else if (!options.output.quiet || !executed->as_expected()) {
     print(execute_text(*executed));
   }
-  if (!executed->report.finished()) return exit_machine;
-  return executed->as_expected() ? exit_ok : exit_finding;
+  return executed->report.finished() && executed->as_expected() ? exit_ok : exit_finding;
 }
 
 }  // namespace
 
 Run define_run(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   app.add_option("FILE", options->file, "A schedule; - is standard input")->required();
   add_params(app, options->params);
   add_mode(app, options->mode);

@@ -4,13 +4,14 @@
 #include <optional>
 
 #include "cli/common.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "workbench/predict.h"
 
 namespace stave::cli {
 namespace {
 
-struct Options {
+struct SimOptions {
   std::string file;
   std::vector<std::string> params;
   std::string mode = "eager";
@@ -22,7 +23,12 @@ struct Options {
   OutputOptions output;
 };
 
-int sim(Options& options) {
+std::string kept_text(const std::optional<std::string>& output_file) {
+  if (!output_file) return "nothing is kept; with -o FILE, what is complete is";
+  return fmt::format("what is complete is kept in {}.partial; `stave report` reads it", *output_file);
+}
+
+int sim(SimOptions& options) {
   Result<ParamValues> params = params_of(options.params);
   if (!params) return fail(params.problems(), options.output, exit_input);
   options.predict.params = *std::move(params);
@@ -31,28 +37,40 @@ int sim(Options& options) {
   options.predict.simulate.observer_cupti = options.observer == "cupti";
   const Result<Schedule> schedule = open_checked(options.file, options.output);
   if (!schedule) return exit_input;
+  ProgressLine line(options.output);
+  options.predict.simulate.progress = &line.progress;
   const Result<Predicted> predicted = predict(*schedule, options.predict);
-  if (!predicted) return fail(predicted.problems(), options.output, exit_input, *schedule);
-  if (options.output_file) {
-    if (const Result<void> saved = save(*schedule, *predicted, *options.output_file, options.yes); !saved)
+  bool whole = predicted && !predicted->cancelled;
+  if (predicted && options.output_file) {
+    const Result<bool> saved = save(*schedule, *predicted, *options.output_file, {options.yes, &line.progress});
+    if (!saved) {
+      line.end();
       return fail(saved.problems(), options.output, saved.problems()[0].code == "STV0913" ? exit_input : exit_machine);
+    }
+    whole = *saved;
   }
+  line.end();
+  if (!predicted) return fail(predicted.problems(), options.output, exit_input, *schedule);
+  if (!whole) return interrupted("STV0853", kept_text(options.output_file), options.output);
+  const std::optional<Problem> deadlock = deadlock_of(*predicted, *schedule);
+  if (deadlock && !options.output.json) note(to_text(*deadlock, schedule->text));
   if (options.output.json) {
     print(predict_json(*schedule, *predicted, options.output_file));
-  } else if (!options.output.quiet || predicted->prediction.summary.deadlock) {
-    print(predict_text(*schedule, *predicted));
+  } else if (!options.output.quiet) {
+    if (!deadlock) print(predict_text(*schedule, *predicted));
     if (options.output_file)
       print(fmt::format("stored in {}; try: stave report {}\n", *options.output_file, *options.output_file));
   }
-  return predicted->prediction.summary.deadlock ? exit_finding : exit_ok;
+  return deadlock ? exit_finding : exit_ok;
 }
 
 }  // namespace
 
 Run define_sim(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimOptions>();
   app.add_option("FILE", options->file, "A schedule; - is standard input")->required();
   app.add_option("--machine", options->predict.machine, "A name (`stave machines` lists them) or a machine file")
+      ->type_name("MACHINE")
       ->capture_default_str();
   add_mode(app, options->mode);
   add_params(app, options->params);
@@ -67,7 +85,8 @@ Run define_sim(CLI::App& app) {
                  "Predict again this many times with host calls up to a tenth slower: range, and fragile or not")
       ->capture_default_str();
   app.add_option("-o,--output", options->output_file,
-                 "Store the predicted timeline in this run file; a run file that is there is replaced");
+                 "Store the predicted timeline in this run file; a run file that is there is replaced")
+      ->type_name("FILE");
   app.add_flag("-y,--yes", options->yes, "With -o: replace a file of any kind");
   add_output_options(app, options->output);
   return [options] { return sim(*options); };

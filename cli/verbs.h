@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "cli/common.h"
+
 namespace stave::cli {
 
 using Run = std::function<int()>;
@@ -25,10 +27,17 @@ Run define_fmt(CLI::App& app);
 Run define_run(CLI::App& app);
 Run define_sim(CLI::App& app);
 Run define_report(CLI::App& app);
+Run define_compare(CLI::App& app);
+Run define_import(CLI::App& app);
 Run define_docs(CLI::App& app);
 Run define_machines(CLI::App& app);
 Run define_new(CLI::App& app);
 Run define_demo(CLI::App& app);
 Run define_doctor(CLI::App& app);
+Run define_completions(CLI::App& app);
+Run define_help(CLI::App& app);
+
+// Says that there is no such verb, and which one may be meant (STV0901).
+int unknown_verb(std::string_view name, const OutputOptions& output);
 
 }  // namespace stave::cli

@@ -36,10 +36,6 @@ CheckReport check_schedule(const Schedule& schedule, const ParamValues& params, 
 
 namespace {
 
-std::optional<std::uint32_t> unless_zero(std::uint32_t value) {
-  return value == 0 ? std::nullopt : std::optional<std::uint32_t>(value);
-}
-
 void write_finding(JsonWriter& json, const Problem& finding) {
   json.begin_object().field("code", finding.code).field("severity", name_of(finding.severity));
   json.key("rule").null();
@@ -61,17 +57,41 @@ void write_finding(JsonWriter& json, const Problem& finding) {
   json.end_object();
 }
 
-}  // namespace
-
-std::string check_json(const Schedule& schedule, const CheckReport& report) {
-  JsonWriter json;
-  begin_document(json, "stave.check/1", {});
+void write_check(JsonWriter& json, const Schedule& schedule, const CheckReport& report) {
   json.field("file", schedule.file).field("schedule_sha256", schedule.sha256).field("verdict", report.verdict());
   json.field("errors_count", report.errors).field("warnings_count", report.warnings).field("silenced_count", 0);
   json.key("findings").begin_array();
   for (const Problem& finding : report.findings) write_finding(json, finding);
   json.end_array();
-  json.field("peak_device_bytes", report.peak_device_bytes).end_object();
+  json.field("peak_device_bytes", report.peak_device_bytes);
+}
+
+}  // namespace
+
+std::string check_json(const CheckedFile& checked) {
+  JsonWriter json;
+  begin_document(json, "stave.check/1", {});
+  write_check(json, checked.schedule, checked.report);
+  json.end_object();
+  return std::move(json).finish();
+}
+
+std::string checks_json(std::span<const CheckedFile> files) {
+  CheckReport all;
+  for (const CheckedFile& file : files) {
+    all.errors += file.report.errors;
+    all.warnings += file.report.warnings;
+  }
+  JsonWriter json;
+  begin_document(json, "stave.checks/1", {});
+  json.field("verdict", all.verdict()).field("errors_count", all.errors).field("warnings_count", all.warnings);
+  json.field("silenced_count", 0).key("files").begin_array();
+  for (const CheckedFile& file : files) {
+    json.begin_object();
+    write_check(json, file.schedule, file.report);
+    json.end_object();
+  }
+  json.end_array().end_object();
   return std::move(json).finish();
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -23,7 +24,14 @@ struct CheckReport {
 
 CheckReport check_schedule(const Schedule& schedule, const ParamValues& params, Mode mode);
 
+struct CheckedFile {
+  Schedule schedule;
+  CheckReport report;
+};
+
 // schema stave.check/1.
-std::string check_json(const Schedule& schedule, const CheckReport& report);
+std::string check_json(const CheckedFile& checked);
+// schema stave.checks/1: of several files, in their order.
+std::string checks_json(std::span<const CheckedFile> files);
 
 }  // namespace stave

@@ -9,9 +9,9 @@
 #include "core/text/parse.h"
 #include "workbench/check.h"
 #include "workbench/execute.h"
-#include "workbench/gantt.h"
 #include "workbench/predict.h"
 #include "workbench/templates.h"
+#include "workbench/units_text.h"
 
 namespace stave {
 namespace {

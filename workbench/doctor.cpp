@@ -10,7 +10,7 @@
 
 #include "core/machine/machine.h"
 #include "executor/drivers.h"
-#include "workbench/gantt.h"
+#include "workbench/units_text.h"
 
 namespace stave {
 namespace {

@@ -6,6 +6,7 @@
 #include "core/ir/interpret/npy.h"
 #include "core/ir/interpret/operand.h"
 #include "executor/drivers.h"
+#include "workbench/work.h"
 
 namespace stave {
 namespace {
@@ -51,13 +52,15 @@ Result<void> known(const Plan& plan, std::string_view option, std::string_view n
   return error_at({}, "STV0902", "{} {}: no parameter of that name; there are {}", option, name, names);
 }
 
-Result<void> write_inputs(const Plan& plan, const std::vector<Input>& inputs, Execution& execution) {
+Result<void> write_inputs(const Plan& plan, const std::vector<Input>& inputs, Execution& execution,
+                          Progress* progress) {
   for (Rank rank = 0; rank < plan.ranks(); ++rank) {
     const Expanded& expanded = plan.of_rank(rank).expanded;
     for (const BufferId id : expanded.parameters) {
       const Buffer& buffer = expanded.buffers[id];
       const std::string_view name = expanded.module->text(buffer.name);
       if (buffer.direction == Direction::Out) continue;
+      TRY_VOID(still_wanted(progress));
       Input input{{std::string(name), InputSpec::Kind::Random, 0, {}}, {}};
       for (const Input& given : inputs)
         if (given.spec.parameter == name) input = given;
@@ -131,6 +134,7 @@ Result<Executed> execute(const Schedule& schedule, const ExecuteOptions& options
     for (const DriverEntry& entry : drivers()) names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
     return error_at({}, "STV0904", "no backend '{}'; there are {}", options.backend, names);
   }
+  if (options.progress) options.progress->begin("expanding");
   TRY(Expansion expansion, expand_and_verify(schedule.module, {.params = options.params}));
   TRY(const Plan plan, lower(std::move(expansion), options.mode));
 
@@ -146,12 +150,21 @@ Result<Executed> execute(const Schedule& schedule, const ExecuteOptions& options
   for (const FileFor& file : saves) TRY_VOID(known(plan, "--save", file.parameter, true));
   for (const FileFor& file : expects) TRY_VOID(known(plan, "--expect", file.parameter, true));
 
-  TRY(const std::unique_ptr<Execution> execution, driver->prepare(plan, {.seed = options.seed}));
+  const bool computes = driver->info().computes;
+  const Work work = work_of(plan);
+  if (computes && options.note)
+    if (const std::optional<Problem> slow = slow_note(schedule, options.params, work)) options.note(*slow);
+  TRY(const std::unique_ptr<Execution> execution,
+      driver->prepare(plan, {.seed = options.seed, .progress = options.progress}));
   Executed executed;
   executed.ranks = plan.ranks();
-  TRY_VOID(write_inputs(plan, inputs, *execution));
+  if (options.progress) options.progress->begin("filling the inputs");
+  TRY_VOID(write_inputs(plan, inputs, *execution, options.progress));
+  if (options.progress)
+    options.progress->begin(
+        "running", work.commands ? *work.commands + static_cast<std::int64_t>(std::min(work.multiply_adds, 9e18)) : 0);
   TRY(executed.report, run_step(*execution));
-  if (!executed.report.finished() || !driver->info().computes) return executed;
+  if (!executed.report.finished() || !computes) return executed;
   TRY(executed.outputs, read_outputs(plan, *execution));
   for (const FileFor& file : saves) TRY_VOID(save(executed, file));
   for (const FileFor& file : expects) TRY_VOID(compare_with(file, executed));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct ExecuteOptions {
   std::vector<std::string> saves{};    // "c=c.npy": shape [ranks, ...]
   std::vector<std::string> expects{};  // "c=FILE.npy": [ranks, ...], or the same on all ranks
   std::uint64_t seed = 0;              // of the reference driver's order
+  Progress* progress = nullptr;
+  std::function<void(const Problem&)> note{};  // gets what is worth knowing before it starts (STV0951)
 };
 
 // An out or inout parameter of one rank after the step.
@@ -47,8 +50,9 @@ struct Executed {
   bool as_expected() const;
 };
 
-// Failing: it breaks a rule, an input does not fit, or the driver refuses. A
-// hang and a difference are results. Codes STV0902-0909.
+// Failing: it breaks a rule, an input does not fit, the driver refuses, or it is
+// cancelled before all commands ran (STV0950): then no file is written. A hang
+// and a difference are results. Codes STV0902-0909.
 Result<Executed> execute(const Schedule& schedule, const ExecuteOptions& options);
 
 // Outputs of few elements in full, the first ones of others; then what was compared.

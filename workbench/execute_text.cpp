@@ -13,7 +13,7 @@ constexpr std::size_t shown_elements = 16;
 constexpr std::size_t shown_ranks = 8;
 
 std::string element_text(const Output& output, std::size_t i) {
-  if (is_float(output.dtype)) return fmt::format("{:.6g}", load_double(output.bytes, output.dtype, i));
+  if (is_float(output.dtype)) return real_text(load_double(output.bytes, output.dtype, i), 6);
   return info_of(output.dtype).kind == DtypeKind::Signed
              ? fmt::format("{}", load_signed(output.bytes, output.dtype, i))
              : fmt::format("{}", load_unsigned(output.bytes, output.dtype, i));
@@ -35,7 +35,6 @@ std::string_view bytes_view(const Output& output) {
 
 std::string execute_text(const Executed& executed) {
   std::string out = executed.report.text;
-  if (executed.report.hang) out += to_text(*executed.report.hang);
   for (const Output& output : executed.outputs) {
     if (output.rank >= shown_ranks) continue;
     out += fmt::format("rank {}  {}: {}[{}] = {}\n", output.rank, output.parameter, name_of(output.dtype),
@@ -50,8 +49,7 @@ std::string execute_text(const Executed& executed) {
 std::string execute_json(const Schedule& schedule, const ExecuteOptions& options, const Executed& executed) {
   JsonWriter json;
   Problems problems;
-  if (executed.report.hang)
-    problems.push_back({Severity::Error, "STV0905", to_text(*executed.report.hang), {.file = schedule.file}, {}});
+  if (executed.report.hang) problems.push_back(flattened(problem_of(*executed.report.hang)));
   begin_document(json, "stave.run/1", problems);
   json.field("file", schedule.file).field("schedule_sha256", schedule.sha256);
   json.field("backend", options.backend).field("mode", name_of(options.mode));

@@ -1,6 +1,7 @@
 #include "workbench/fail_above.h"
 
 #include <charconv>
+#include <cmath>
 
 namespace stave {
 
@@ -28,6 +29,36 @@ Result<std::optional<Problem>> above_limit(const Report& report, const std::stri
   if (!value || value->count() <= ps) return std::optional<Problem>();
   return std::optional<Problem>(Problem{
       Severity::Error, "STV1901", fmt::format("{} is {}, above the limit of {}", metric, value->count(), ps), {}, {}});
+}
+
+Result<std::optional<Problem>> above_limit(const Comparison& made, const std::string& metric,
+                                           const std::string& limit) {
+  std::optional<double> value;
+  if (metric == "delta_ps") {
+    value = static_cast<double>(made.delta.count());
+  } else if (metric == "delta_pct") {
+    value = made.delta_pct;
+  } else if (metric == "abs_delta_pct") {
+    if (made.delta_pct) value = std::abs(*made.delta_pct);
+  } else if (metric == "slower_pct") {
+    value = made.verdict == Verdict::Slower ? made.delta_pct : 0.0;
+  } else if (metric == "only_a_count") {
+    value = static_cast<double>(made.alignment.only_a.size());
+  } else if (metric == "only_b_count") {
+    value = static_cast<double>(made.alignment.only_b.size());
+  } else {
+    return error_at({}, "STV0901",
+                    "--fail-above {}: unknown metric; there are delta_ps, delta_pct, abs_delta_pct, slower_pct, "
+                    "only_a_count and only_b_count",
+                    metric);
+  }
+  double most = 0;
+  const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), most);
+  if (error != std::errc{} || end != limit.data() + limit.size() || !std::isfinite(most))
+    return error_at({}, "STV0901", "--fail-above {}={}: the limit is a number", metric, limit);
+  if (!value || *value <= most) return std::optional<Problem>();
+  return std::optional<Problem>(Problem{
+      Severity::Error, "STV1901", fmt::format("{} is {}, above the limit of {}", metric, *value, limit), {}, {}});
 }
 
 }  // namespace stave

@@ -1,9 +1,10 @@
-// Limits on a report's figures, for `--fail-above METRIC=LIMIT`.
+// Limits on the figures of a report or a comparison, for `--fail-above METRIC=LIMIT`.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "analysis/compare.h"
 #include "analysis/report.h"
 
 namespace stave {
@@ -13,5 +14,11 @@ namespace stave {
 // exposed_communication_ps, arrival_wait_ps of the worst rank. An unknown metric
 // or a limit that is no number is an error (STV0901).
 Result<std::optional<Problem>> above_limit(const Report& report, const std::string& metric, const std::string& limit);
+
+// Of a comparison: delta_ps, delta_pct, abs_delta_pct, slower_pct (delta_pct if B is
+// slower by more than the noise, else 0), only_a_count, only_b_count. The limit is a
+// decimal number.
+Result<std::optional<Problem>> above_limit(const Comparison& comparison, const std::string& metric,
+                                           const std::string& limit);
 
 }  // namespace stave

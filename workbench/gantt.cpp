@@ -1,4 +1,5 @@
 #include "workbench/gantt.h"
+#include "workbench/units_text.h"
 
 #include <fmt/format.h>
 
@@ -20,10 +21,12 @@ struct Row {
   std::string names;
 };
 
-std::size_t kind_of_slice(const Timeline& timeline, const Slice& slice) {
-  if (is_communication(timeline, slice)) return 2;
-  if (slice.family == Family::Gemm) return 0;
-  return is_compute(timeline, slice) ? 1 : 4;
+std::size_t kind_of_slice(const TimelineIndex& index, std::uint32_t row) {
+  switch (index.work(row)) {
+    case WorkKind::Communication: return 2;
+    case WorkKind::Compute: return index.timeline().slices()[row].family == Family::Gemm ? 0 : 1;
+    default: return 4;
+  }
 }
 
 // The last element of a command's path without its indices' entry: "gemm#2[s=3]".
@@ -86,35 +89,11 @@ std::string bar_of(const Row& row) {
 
 }  // namespace
 
-std::string duration_text(Picoseconds duration) {
-  struct Unit {
-    std::string_view name;
-    std::int64_t ps;
-  };
-  static constexpr Unit units[] = {{"s", 1'000'000'000'000}, {"ms", 1'000'000'000}, {"us", 1'000'000}, {"ns", 1'000}};
-  const std::int64_t ps = duration.count();
-  for (const Unit& unit : units)
-    if (ps >= unit.ps || ps <= -unit.ps)
-      return fmt::format("{:.3f} {}", static_cast<double>(ps) / static_cast<double>(unit.ps), unit.name);
-  return fmt::format("{} ps", ps);
-}
-
-std::string bytes_text(std::int64_t bytes) {
-  static constexpr std::string_view units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < std::size(units)) value /= 1024, ++unit;
-  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
-}
-
-std::string gantt(const Timeline& timeline, Interval window, const GanttOptions& options) {
+std::string gantt(const TimelineIndex& index, Interval window, const GanttOptions& options) {
+  const Timeline& timeline = index.timeline();
   std::map<std::uint32_t, std::vector<std::uint32_t>> tracks;  // by rank
   for (std::uint32_t i = 0; i < timeline.tracks().size(); ++i)
     if (is_device_track(timeline.tracks()[i])) tracks[timeline.tracks()[i].rank].push_back(i);
-  std::vector<std::vector<std::uint32_t>> rows(timeline.tracks().size());
-  for (std::uint32_t row = 0; row < timeline.slices().size(); ++row)
-    rows[timeline.slices()[row].track.value].push_back(row);
-
   std::size_t label_width = 0;
   for (const Track& track : timeline.tracks()) label_width = std::max(label_width, track.name.size());
   const std::size_t margin = 10 + label_width + 1;
@@ -128,20 +107,15 @@ std::string gantt(const Timeline& timeline, Interval window, const GanttOptions&
     ++drawn;
     std::string rank_label = fmt::format("rank {}", rank);
     for (const std::uint32_t track : of_rank) {
-      if (rows[track].empty()) continue;
-      std::vector<std::uint32_t>& slices = rows[track];
-      std::sort(slices.begin(), slices.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const Time x = timeline.slices()[a].start, y = timeline.slices()[b].start;
-        return x != y ? x < y : a < b;
-      });
+      const auto slices = index.rows(TrackId{track});
+      if (slices.empty()) continue;
       Row row{timeline.tracks()[track].name, std::vector<Fill>(width), {}};
       for (const std::uint32_t at : slices) {
         const Slice& slice = timeline.slices()[at];
-        const std::size_t kind = kind_of_slice(timeline, slice);
+        const std::size_t kind = kind_of_slice(index, at);
         Time begin = slice.start;
         if (kind == 2) {
-          const Waits waits = waits_of(timeline, SliceId{at + 1});
-          const Time moves = std::min(begin + waits.residence + waits.arrival, slice.end());
+          const Time moves = std::min(begin + index.waits(at).sum(), slice.end());
           if (moves > begin) chart.fill(row, 3, begin, moves);
           begin = moves;
         }

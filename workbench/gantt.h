@@ -4,8 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "analysis/intervals.h"
-#include "core/timeline/timeline.h"
+#include "analysis/timeline_index.h"
 
 namespace stave {
 
@@ -17,11 +16,6 @@ struct GanttOptions {
 // `#` gemm, `*` other compute, `=` communication that moves data, `-` that waits,
 // `+` copy, `.` idle. A column shows what fills most of it; a slice that is
 // shorter than a column still shows where nothing else does.
-std::string gantt(const Timeline& timeline, Interval window, const GanttOptions& options = {});
-
-// "1.234 ms", at most four digits after the point of the largest unit that fits.
-std::string duration_text(Picoseconds duration);
-// "4.0 MiB"
-std::string bytes_text(std::int64_t bytes);
+std::string gantt(const TimelineIndex& index, Interval window, const GanttOptions& options = {});
 
 }  // namespace stave

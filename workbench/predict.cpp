@@ -8,6 +8,8 @@
 #include "workbench/gantt.h"
 #include "workbench/report_json.h"
 #include "workbench/report_text.h"
+#include "workbench/units_text.h"
+#include "workbench/work.h"
 
 namespace stave {
 namespace {
@@ -37,7 +39,9 @@ Result<std::optional<JitterResult>> jitter_of(const Plan& plan, const Machine& m
   for (std::uint32_t seed = 1; seed <= options.jitter; ++seed) {
     SimulateOptions simulate_options = options.simulate;
     simulate_options.jitter_seed = seed;
+    if (Progress* progress = options.simulate.progress) progress->begin("predicting with jitter");
     TRY(const Prediction one, simulate(plan, machine, simulate_options));
+    if (one.summary.cancelled) return std::optional<JitterResult>();
     result.low = std::min(result.low, one.summary.makespan);
     result.high = std::max(result.high, one.summary.makespan);
     result.fragile = result.fragile || one.summary.race_signature != quiet.race_signature;
@@ -53,6 +57,8 @@ std::string remark_of(const Predicted& predicted) {
 }  // namespace
 
 Result<Predicted> predict(const Schedule& schedule, const PredictOptions& options) {
+  Progress* progress = options.simulate.progress;
+  if (progress) progress->begin("expanding");
   TRY(Machine machine, find_machine(options.machine));
   TRY(Expansion expansion, expand_and_verify(schedule.module, {.params = options.params}));
   TRY(const Plan plan, lower(std::move(expansion), options.mode));
@@ -72,32 +78,67 @@ Result<Predicted> predict(const Schedule& schedule, const PredictOptions& option
                                     bytes_text(static_cast<std::int64_t>(machine.device.memory_bytes.value))),
                         {.file = schedule.file},
                         {}});
+  if (progress) progress->begin("predicting", work_of(plan).commands.value_or(0) * options.simulate.steps);
   TRY(Prediction prediction, simulate(plan, machine, options.simulate));
+  if (prediction.summary.cancelled)
+    return Predicted{std::move(machine), std::move(prediction), {}, {}, options, peak, plan.ranks(), true};
   Report report = make_report(prediction.timeline, {"all", "", {Time{0}, prediction.summary.makespan}});
   for (RankUse& use : report.ranks) use.peak_device_bytes = device_bytes(plan.of_rank(use.rank).expanded);
   prediction.summary.notes.insert(prediction.summary.notes.begin(), warnings.begin(), warnings.end());
   TRY(const std::optional<JitterResult> jitter, jitter_of(plan, machine, options, prediction.summary));
-  return Predicted{std::move(machine), std::move(prediction), jitter, std::move(report), options, peak, plan.ranks()};
+  const bool cancelled = progress && progress->cancelled();
+  return Predicted{std::move(machine), std::move(prediction), jitter, std::move(report), options, peak, plan.ranks(),
+                   cancelled};
 }
 
-Result<void> save(const Schedule& schedule, const Predicted& predicted, const std::string& path, bool replace) {
+Result<bool> save(const Schedule& schedule, const Predicted& predicted, const std::string& path,
+                  const SaveOptions& options) {
   std::error_code error;
-  if (!replace && std::filesystem::is_regular_file(path, error) && !open_store(path))
+  if (!options.replace && std::filesystem::is_regular_file(path, error) && !open_store(path))
     return error_at({.file = path}, "STV0913", "it exists and is no run file; --yes replaces it");
   TRY(StoreWriter writer, StoreWriter::create(path, run_info(schedule, predicted)));
-  const auto written = [&]() -> Result<void> {
-    TRY_VOID(replay(predicted.prediction.timeline, writer));
+  if (options.progress) options.progress->begin("storing");
+  auto written = [&]() -> Result<void> {
+    // What a cancelled prediction has is kept whole.
+    if (predicted.cancelled) return replay(predicted.prediction.timeline, writer);
+    TRY_VOID(replay(predicted.prediction.timeline, writer, options.progress));
     return writer.close();
   }();
-  if (!written) writer.discard();
-  return written;
+  if (written) return !predicted.cancelled;
+  if (written.problems()[0].code == "STV0950") return false;
+  writer.discard();
+  return Failure(written.problems());
+}
+
+std::optional<Problem> deadlock_of(const Predicted& predicted, const Schedule& schedule) {
+  const std::optional<Deadlock>& deadlock = predicted.prediction.summary.deadlock;
+  if (!deadlock) return std::nullopt;
+  const auto place_of = [&](const std::string& command) {
+    Place place{.file = schedule.file};
+    for (const TimelineCommand& row : predicted.prediction.timeline.commands())
+      if (row.key == command) place = {.file = schedule.file, .line = row.line, .column = row.column};
+    return place;
+  };
+  Problem problem{Severity::Error,
+                  "STV0890",
+                  fmt::format("deadlock: nothing can go on after {}", duration_text(deadlock->time)),
+                  {.file = schedule.file},
+                  {}};
+  for (const Deadlock::WaitFor& w : deadlock->cycle) {
+    const Place place = place_of(w.command);
+    if (problem.place.line == 0) problem.place = place;
+    problem.notes.push_back(
+        {fmt::format("rank {}{}{}: {}", w.rank, w.command.empty() ? "" : " at ", w.command, w.waits_for), place});
+  }
+  return problem;
 }
 
 std::string predict_text(const Schedule& schedule, const Predicted& predicted) {
   const Report& report = predicted.report;
   std::string out = fmt::format("{} on {}, {}{}\n", schedule.file, predicted.machine.name,
                                 name_of(predicted.options.mode), remark_of(predicted));
-  if (predicted.prediction.summary.deadlock) return out + predicted.prediction.summary.deadlock->to_text();
+  if (const std::optional<Problem> deadlock = deadlock_of(predicted, schedule))
+    return out + to_text(*deadlock, schedule.text);
   out += fmt::format("\n{}\n{}", gantt(predicted.prediction.timeline, report.window.span), ranks_text(report));
   out += fmt::format("\nmakespan {}", duration_text(predicted.prediction.summary.makespan));
   if (const RankUse* worst = report.worst(); worst != nullptr && worst->communication.count() > 0)
@@ -125,9 +166,8 @@ std::string predict_json(const Schedule& schedule, const Predicted& predicted,
   };
   JsonWriter json;
   Problems problems = predicted.prediction.summary.notes;
-  if (predicted.prediction.summary.deadlock)
-    problems.push_back(
-        {Severity::Error, "STV0890", predicted.prediction.summary.deadlock->to_text(), {.file = schedule.file}, {}});
+  if (std::optional<Problem> deadlock = deadlock_of(predicted, schedule))
+    problems.push_back(flattened(*std::move(deadlock)));
   begin_document(json, "stave.sim/1", problems);
   json.key("run");
   write_run(json, {.label = "predicted",

@@ -35,15 +35,28 @@ struct Predicted {
   PredictOptions options;
   std::int64_t peak_device_bytes = 0;  // of the rank that needs most
   std::size_t ranks = 0;
+  bool cancelled = false;  // there is no report, and maybe only a part of the timeline
 };
 
 // Failing: it breaks a rule, the machine is unknown or too small, or a cost is
-// missing. A deadlock is a result. STV0910: more ranks than the machine has devices.
+// missing. A deadlock is a result, and so is what `simulate.progress` cancelled.
+// STV0910: more ranks than the machine has devices.
 Result<Predicted> predict(const Schedule& schedule, const PredictOptions& options);
 
+struct SaveOptions {
+  bool replace = false;  // a file that is no run file too
+  Progress* progress = nullptr;
+};
+
 // Stores the prediction as a run file. A file of that name is replaced only if
-// it is a run file too (STV0913), unless `replace`.
-Result<void> save(const Schedule& schedule, const Predicted& predicted, const std::string& path, bool replace = false);
+// it is a run file, too (STV0913), unless `replace`. False: the prediction was
+// cancelled or this is, and what there is stays in `path`.partial as a run that
+// was not finished.
+Result<bool> save(const Schedule& schedule, const Predicted& predicted, const std::string& path,
+                  const SaveOptions& options = {});
+
+// STV0890 at the first command that waits, with a note for each; none if it ended.
+std::optional<Problem> deadlock_of(const Predicted& predicted, const Schedule& schedule);
 
 std::string predict_text(const Schedule& schedule, const Predicted& predicted);
 // schema stave.sim/1; `output` is the run file, none if it was not stored.

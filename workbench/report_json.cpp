@@ -3,20 +3,16 @@
 namespace stave {
 namespace {
 
-std::optional<std::string_view> unless_empty(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-}
-
-std::optional<std::uint32_t> unless_zero(std::uint32_t value) {
-  return value == 0 ? std::nullopt : std::optional<std::uint32_t>(value);
-}
-
 void write_place(JsonWriter& json, const Place& place) {
   json.field("file", unless_empty(place.file));
   json.field("line", unless_zero(place.line)).field("column", unless_zero(place.column));
 }
 
 }  // namespace
+
+std::optional<std::uint32_t> unless_zero(std::uint32_t value) {
+  return value == 0 ? std::nullopt : std::optional<std::uint32_t>(value);
+}
 
 void write_problems(JsonWriter& json, const Problems& problems) {
   json.key("problems").begin_array();
@@ -29,6 +25,12 @@ void write_problems(JsonWriter& json, const Problems& problems) {
     json.end_object();
   }
   json.end_array();
+}
+
+Problem flattened(Problem problem) {
+  for (const Note& note : problem.notes) problem.message += "\n  " + note.message;
+  problem.notes.clear();
+  return problem;
 }
 
 void begin_document(JsonWriter& json, std::string_view schema, const Problems& problems) {

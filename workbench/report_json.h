@@ -30,7 +30,15 @@ void begin_document(JsonWriter& json, std::string_view schema, const Problems& p
 // schema stave.error/1.
 std::string error_json(const Problems& problems);
 
+// An empty text prints as null.
+inline std::optional<std::string_view> unless_empty(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+// Lines and columns count from 1; 0, not known, prints as null.
+std::optional<std::uint32_t> unless_zero(std::uint32_t value);
 void write_problems(JsonWriter& json, const Problems& problems);
+// With its notes as further lines of its message: `problems[]` has no notes.
+Problem flattened(Problem problem);
 void write_run(JsonWriter& json, const RunLabel& run);
 void write_ranks(JsonWriter& json, const Report& report);
 void write_path(JsonWriter& json, const Timeline& timeline, const Report& report);

@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include "workbench/gantt.h"
+#include "workbench/units_text.h"
 
 namespace stave {
 namespace {
-
-std::string percent_text(std::optional<double> value) { return value ? fmt::format("{:.1f} %", *value) : "-"; }
 
 std::string rate_text(std::optional<double> bytes_per_s) {
   return bytes_per_s ? fmt::format("{:.1f} GB/s", *bytes_per_s / 1e9) : "-";
@@ -15,10 +14,6 @@ std::string rate_text(std::optional<double> bytes_per_s) {
 
 std::string more_text(std::size_t all, std::size_t shown) {
   return all > shown ? fmt::format("  ... and {} more\n", all - shown) : "";
-}
-
-std::string cut(std::string_view text, std::size_t width) {
-  return text.size() <= width ? std::string(text) : fmt::format("{}...", text.substr(0, width - 3));
 }
 
 }  // namespace

@@ -84,6 +84,23 @@ TEST_F(ExitCodes, Check) {
   expect_failure({"check"}, 2, "STV0901");
 }
 
+TEST_F(ExitCodes, CheckOfSeveralFilesIsOneDocument) {
+  expect_result({"check", "good.stave", "good.stave"}, 0, "stave.checks/1");
+  expect_result({"check", "good.stave", "broken.stave"}, 1, "stave.checks/1");
+  const Json json(stave_({"check", "good.stave", "broken.stave", "--json"}).out);
+  EXPECT_EQ(json.at("$.verdict"), "errors");
+  EXPECT_EQ(json.at("$.errors_count"), "1");
+  EXPECT_EQ(json.at("$.files[0].file"), "good.stave");
+  EXPECT_EQ(json.at("$.files[0].verdict"), "clean");
+  EXPECT_EQ(json.at("$.files[1].findings[1].code"), "STV0401");
+  const Ran unreadable = stave_({"check", "good.stave", "no_text.stave", "missing.stave", "--json"});
+  EXPECT_EQ(unreadable.exit, 2);
+  const Json error(unreadable.out);
+  EXPECT_EQ(error.at("$.schema"), "stave.error/1");
+  EXPECT_EQ(error.at("$.problems[0].code"), "STV0106");
+  EXPECT_EQ(error.at("$.problems[1].code"), "STV0001");
+}
+
 TEST_F(ExitCodes, CheckQuietSaysNothingUnlessThereAreErrors) {
   const Ran clean = stave_({"check", "good.stave", "--quiet"});
   EXPECT_EQ(clean.out + clean.err, "");
@@ -107,9 +124,13 @@ TEST_F(ExitCodes, Sim) {
 
 TEST_F(ExitCodes, SimThatDeadlocksSaysWhoWaits) {
   const Ran text = stave_({"sim", "deadlock.stave", "--quiet"});
-  EXPECT_NE(text.out.find("send"), std::string::npos) << text.out;
+  EXPECT_TRUE(text.err.starts_with("deadlock.stave:4:3: error: deadlock: ")) << text.err;
+  EXPECT_NE(text.err.find("deadlock.stave:4:3: note: rank 0 at first/send#1: waits for rank 1"), std::string::npos)
+      << text.err;
+  EXPECT_EQ(text.out, "");
   const Json json(stave_({"sim", "deadlock.stave", "--json"}).out);
   EXPECT_EQ(json.at("$.problems[0].code"), "STV0890");
+  EXPECT_EQ(json.at("$.problems[0].line"), "4");
   EXPECT_EQ(json.at("$.makespan_ps"), "NULL");
 }
 
@@ -130,14 +151,59 @@ TEST_F(ExitCodes, Run) {
   EXPECT_FALSE(fs::exists(stave_ / "missing"));
 }
 
-TEST_F(ExitCodes, RunThatHangsIsTheWatchdogs) {
+TEST_F(ExitCodes, RunThatDeadlocksSaysWhoWaits) {
   const Ran ran = stave_({"run", "deadlock.stave", "--json"});
-  EXPECT_EQ(ran.exit, 3);
+  EXPECT_EQ(ran.exit, 1);
   const Json json(ran.out);
   ASSERT_TRUE(json.valid());
   EXPECT_EQ(json.at("$.problems[0].code"), "STV0905");
+  EXPECT_EQ(json.at("$.problems[0].line"), "4");
+  EXPECT_NE(json.at("$.problems[0].message").find("rank 1 has no recv"), std::string::npos);
   EXPECT_EQ(json.at("$.finished"), "0");
-  EXPECT_NE(stave_({"run", "deadlock.stave", "--quiet"}).out.find("hang"), std::string::npos);
+  const Ran text = stave_({"run", "deadlock.stave", "--quiet"});
+  EXPECT_EQ(text.exit, 1);
+  EXPECT_TRUE(text.err.starts_with("deadlock.stave:4:3: error: deadlock: no rank can go on [STV0905]\n")) << text.err;
+  EXPECT_NE(text.err.find("deadlock.stave:4:3: note: rank 0, main: `first/send#1` waits: rank 1 has no recv"),
+            std::string::npos)
+      << text.err;
+}
+
+TEST_F(ExitCodes, AParamThatIsNotInItsListIsNamedAsGiven) {
+  write_text(stave_ / "chunks.stave",
+             "stave 1\nparam chunks = 2 in [1, 2, 4]\nfunc @f(%a: inout f32[4]) {\n  memzero -> %a\n}\n");
+  const Ran ran = stave_({"run", "chunks.stave", "--param", "chunks=9"});
+  EXPECT_EQ(ran.exit, 2);
+  EXPECT_TRUE(ran.err.starts_with("chunks.stave:2:7: error: --param chunks=9: `chunks` must be one of [1, 2, 4]"))
+      << ran.err;
+}
+
+TEST_F(ExitCodes, ANanHasNoSign) {
+  write_text(stave_ / "nan.stave",
+             "stave 1\nfunc @f(%a: in f32[1], %b: out f32[1], %c: out bf16[1]) {\n"
+             "  map %a -> %b (f = |v| (v - v) / (v - v))\n  map %a -> %c (f = |v| 0.0 - sqrt(v - 9.0))\n}\n");
+  const Ran ran = stave_({"run", "nan.stave", "--save", "b=b.npy"});
+  EXPECT_EQ(ran.out, "rank 0  b: f32[1] = nan\nrank 0  c: bf16[1] = nan\n");
+  EXPECT_EQ(stave_({"run", "good.stave", "--input", "a=zeros", "--save", "b=zeros.npy"}).exit, 0);
+  write_text(stave_ / "nans.stave",
+             "stave 1\nfunc @f(%a: in f32[4], %b: out f32[4]) {\n  map %a -> %b (f = |v| 0.0 - sqrt(v - 9.0))\n}\n");
+  const Ran compared = stave_({"run", "nans.stave", "--expect", "b=zeros.npy"});
+  EXPECT_EQ(compared.exit, 1);
+  EXPECT_NE(compared.out.find("expected 0, got nan"), std::string::npos) << compared.out;
+  EXPECT_EQ(compared.out.find("-nan"), std::string::npos) << compared.out;
+}
+
+// Its loop ends at once: that the trips are fewer than its cost says, nobody knows before.
+TEST_F(ExitCodes, RunThatMayBeSlowSaysSo) {
+  write_text(stave_ / "slow.stave",
+             "stave 1\nparam n = 32\nfunc @f(%a: in f32[n, n], %c: inout f32[n, n]) {\n  %more = scratch bool[]\n"
+             "  while %more (cost = {trips = 10000000}) condition {\n    map %a[0][0] -> %more (f = |v| v > 2.0)\n"
+             "  } body {\n    gemm %a, %a -> %c\n  }\n}\n");
+  const Ran ran = stave_({"run", "slow.stave"});
+  EXPECT_EQ(ran.exit, 0);
+  EXPECT_TRUE(ran.err.starts_with("slow.stave: note: this is 3.3e+11 multiply-adds; the CPU reference")) << ran.err;
+  EXPECT_NE(ran.err.find("for a quick run: --param n=4 [STV0951]"), std::string::npos) << ran.err;
+  EXPECT_EQ(stave_({"run", "slow.stave", "--quiet"}).err, "");
+  EXPECT_EQ(stave_({"run", "slow.stave", "--backend", "print"}).err, "");
 }
 
 TEST_F(ExitCodes, Report) {
@@ -204,6 +270,14 @@ TEST_F(ExitCodes, DocsAndDemoThatCannotWrite) {
   const Ran demo = stave_({"demo", "-o", "missing/demo.sqlite"});
   EXPECT_EQ(demo.exit, 3) << demo.err;
   EXPECT_FALSE(fs::exists(stave_ / "missing"));
+}
+
+TEST_F(ExitCodes, CompletionsAndHelp) {
+  expect_success({"completions", "fish"});
+  expect_failure({"completions"}, 2, "STV0901");
+  expect_failure({"completions", "csh"}, 2, "STV0901");
+  expect_success({"help"});
+  expect_failure({"help", "symphony"}, 2, "STV0901");
 }
 
 TEST_F(ExitCodes, AnUnknownVerb) {

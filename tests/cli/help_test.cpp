@@ -33,11 +33,17 @@ TEST_P(HelpOf, EndsWithAnExampleThatRuns) {
   EXPECT_EQ(words[0], "stave");
   EXPECT_EQ(words[1], GetParam());
   words.erase(words.begin());
-  // The run file that `report` speaks of.
+  // The run files that `report` and `compare` speak of.
   ASSERT_EQ(stave({"sim", "examples/ring_matmul_2.stave", "-o", "ring.sqlite"}).exit, 0);
+  ASSERT_EQ(stave({"sim", "examples/all_gather_matmul_2.stave", "-o", "all_gather.sqlite"}).exit, 0);
   const Ran example = stave(words);
   EXPECT_EQ(example.exit, 0) << example.err;
   EXPECT_NE(example.out, "");
+}
+
+TEST_P(HelpOf, IsWhatTheHelpVerbPrints) {
+  const Program stave;
+  EXPECT_EQ(stave({"help", GetParam()}).out, stave({GetParam(), "--help"}).out);
 }
 
 std::vector<std::string> verb_names() {
@@ -53,6 +59,11 @@ TEST(Help, OfTheProgramNamesEveryVerb) {
   const Ran help = stave({"--help"});
   EXPECT_EQ(help.exit, 0);
   for (const cli::Verb& verb : cli::verbs()) EXPECT_NE(help.out.find(verb.name), std::string::npos) << verb.name;
+}
+
+TEST(Help, WithoutAVerbTheHelpVerbPrintsTheList) {
+  const Program stave;
+  EXPECT_EQ(stave({"help"}).out, stave({"--help"}).out);
 }
 
 TEST(Help, TheVersionIsOneLine) {

@@ -61,8 +61,13 @@ std::vector<Document> documents() {
       {"sim_deadlock", "sim", {"sim", "deadlock.stave"}},
       {"report", "report", {"report", "ring.sqlite"}},
       {"report_window", "report", {"report", "ring.sqlite", "--window", "0s..1us", "--fail-above", "makespan_ps=1"}},
+      {"import", "import", {"import", "examples/trace.json", "-o", "imported.sqlite"}},
+      {"error_import", "error", {"import", ring, "-o", "imported.sqlite"}},
+      {"compare", "compare", {"compare", "ring.sqlite", "gather.sqlite"}},
+      {"compare_all", "compare", {"compare", "ring.sqlite", "ring.sqlite", "--all", "--window", "step:0"}},
       {"check", "check", {"check", ring}},
       {"check_errors", "check", {"check", "broken.stave"}},
+      {"checks", "checks", {"check", ring, "broken.stave"}},
       {"run", "run", {"run", "examples/all_reduce.stave"}},
       {"run_expect", "run", {"run", "examples/init_and_copy.stave", "--input", "src=zeros", "--expect", "dst=dst.npy"}},
       {"run_hang", "run", {"run", "deadlock.stave"}},
@@ -76,6 +81,7 @@ class Documents : public ::testing::TestWithParam<Document> {
  protected:
   std::string printed() {
     EXPECT_EQ(stave_({"sim", "examples/ring_matmul_2.stave", "-o", "ring.sqlite"}).exit, 0);
+    EXPECT_EQ(stave_({"sim", "examples/all_gather_matmul_2.stave", "-o", "gather.sqlite"}).exit, 0);
     EXPECT_EQ(stave_({"run", "examples/init_and_copy.stave", "--input", "src=iota", "--save", "dst=dst.npy"}).exit, 0);
     write_text(stave_ / "broken.stave", "stave 1\nfunc @f(%a: in f32[4], %b: out f32[5]) {\n  copy %a -> %b\n}\n");
     write_text(stave_ / "deadlock.stave",

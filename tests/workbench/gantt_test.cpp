@@ -1,4 +1,5 @@
 #include "workbench/gantt.h"
+#include "workbench/units_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,23 @@
+// Quantities as people read them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/base/units.h"
+
+namespace stave {
+
+// "1.234 ms", at most four digits after the point of the largest unit that fits.
+std::string duration_text(Picoseconds duration);
+// "4.0 MiB"
+std::string bytes_text(std::int64_t bytes);
+// "12.3 %", or "+12.3 %" with its sign; "-" for none.
+std::string percent_text(std::optional<double> value, bool sign = false);
+// At most `width` bytes; what was longer ends in "...".
+std::string cut(std::string_view text, std::size_t width);
+
+}  // namespace stave
