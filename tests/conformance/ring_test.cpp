@@ -104,7 +104,7 @@ TEST(RingExamples, run_on_rings_without_a_file) {
 }
 
 // The same product with two compute streams, each with its own piece of the ring buffer.
-const Program two_streams{"two_streams", R"(stave 1
+const Program ring_on_two_streams{"two_streams", R"(stave 1
 mesh x = 4
 param m = 4
 param k = 8
@@ -161,8 +161,8 @@ class RingForms : public EveryMode {};
 STAVE_IN_EVERY_MODE(RingForms);
 
 TEST_P(RingForms, two_compute_streams) {
-  expect_product(two_streams, 4, {4, 8, 4}, bf16_ulp, {.mode = GetParam()});
-  expect_product(with(two_streams, "bf16", "f32"), 4, {4, 8, 4}, f32_ulp, {.mode = GetParam()});
+  expect_product(ring_on_two_streams, 4, {4, 8, 4}, bf16_ulp, {.mode = GetParam()});
+  expect_product(with(ring_on_two_streams, "bf16", "f32"), 4, {4, 8, 4}, f32_ulp, {.mode = GetParam()});
 }
 
 TEST_P(RingForms, a_switch_chooses_the_block) {

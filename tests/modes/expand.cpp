@@ -7,18 +7,13 @@
 namespace stave {
 
 std::string run_expand(const FileTest& test) {
-  const auto failed = [](const Problems& problems) {
-    std::string out;
-    for (const Problem& problem : problems) out += to_text(problem);
-    return out;
-  };
   Result<Module> module = parse(test.name, test.input);
-  if (!module) return failed(module.problems());
+  if (!module) return text_of(module.problems());
   ExpandOptions options;
   for (const std::string& arg : test.args)
     options.params.emplace_back(arg.substr(0, arg.find('=')), arg.substr(arg.find('=') + 1));
   const auto expansion = expand(std::make_shared<const Module>(*std::move(module)), options);
-  return expansion ? expansion_text(*expansion) : failed(expansion.problems());
+  return expansion ? expansion_text(*expansion) : text_of(expansion.problems());
 }
 
 }  // namespace stave

@@ -4,7 +4,7 @@
 
 #include "core/lower/plan.h"
 #include "core/text/parse.h"
-#include "tests/file_test.h"
+#include "tests/modes/modes.h"
 
 namespace stave {
 
@@ -20,12 +20,6 @@ Result<Expansion> expansion_of(const FileTest& test) {
     options.params.emplace_back(text.substr(6, equals - 6), text.substr(equals + 1));
   }
   return expand_and_verify(std::make_shared<const Module>(std::move(module)), options);
-}
-
-std::string text_of(const Problems& problems) {
-  std::string text;
-  for (const Problem& p : problems) text += to_text(p);
-  return text;
 }
 
 }  // namespace

@@ -7,6 +7,12 @@
 
 namespace stave {
 
+inline std::string text_of(const Problems& problems) {
+  std::string text;
+  for (const Problem& p : problems) text += to_text(p);
+  return text;
+}
+
 std::string run_print(const FileTest& test);
 std::string run_verify(const FileTest& test);
 std::string run_expand(const FileTest& test);

@@ -11,17 +11,11 @@
 #include "core/ir/interpret/operand.h"
 #include "core/text/parse.h"
 #include "executor/drivers.h"
-#include "tests/file_test.h"
+#include "tests/modes/modes.h"
 
 namespace stave {
 
 namespace {
-
-std::string text_of(const Problems& problems) {
-  std::string text;
-  for (const Problem& p : problems) text += to_text(p);
-  return text;
-}
 
 // The values of all KEY=V arguments.
 std::vector<std::string_view> all_of(const FileTest& test, std::string_view key) {

@@ -9,13 +9,8 @@
 namespace stave {
 
 std::string run_verify(const FileTest& test) {
-  const auto failed = [](const Problems& problems) {
-    std::string out;
-    for (const Problem& problem : problems) out += to_text(problem);
-    return out;
-  };
   Result<Module> module = parse(test.name, test.input);
-  if (!module) return failed(module.problems());
+  if (!module) return text_of(module.problems());
   ExpandOptions options;
   for (const std::string& arg : test.args) {
     const std::size_t equals = arg.find('=');
@@ -27,7 +22,7 @@ std::string run_verify(const FileTest& test) {
       options.params.emplace_back(name, value);
   }
   const auto expansion = expand_and_verify(std::make_shared<const Module>(*std::move(module)), options);
-  if (!expansion) return failed(expansion.problems());
+  if (!expansion) return text_of(expansion.problems());
   std::size_t commands = 0, buffers = 0;
   for (const Expanded& e : expansion->classes) {
     commands += e.commands.size();
