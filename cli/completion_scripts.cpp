@@ -20,7 +20,7 @@ std::vector<std::string> names_of(const std::vector<VerbWords>& verbs) {
 }
 
 // For single quotes of all three shells; `also` are characters that its own syntax takes.
-std::string escaped(std::string text, std::string_view quote, std::string_view also = {}) {
+std::string escaped(std::string_view text, std::string_view quote, std::string_view also = {}) {
   std::string out;
   for (const char c : text) {
     if (c == '\'') {

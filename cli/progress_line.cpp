@@ -33,7 +33,7 @@ ProgressLine::ProgressLine(const OutputOptions& output) {
     hears_ = ::sigaction(SIGINT, &action, nullptr) == 0;
   }
   if (!output.quiet && ::isatty(STDERR_FILENO) == 1)
-    thread_ = std::jthread([this](std::stop_token stop) { show(stop); });
+    thread_ = std::jthread([this](const std::stop_token& stop) { show(stop); });
 }
 
 void ProgressLine::show(const std::stop_token& stop) {

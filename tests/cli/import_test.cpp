@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <random>
 #include <thread>
@@ -132,6 +134,10 @@ class ImportKilled : public ImportVerb {
     fs::remove(partial_);
     const std::string input = stave_ / "big.json";
     const pid_t child = ::fork();
+    if (child < 0) {  // kill() would reach every process there is
+      std::perror("fork");
+      std::abort();
+    }
     if (child == 0) {
       ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);
       ::execl(STAVE_BINARY, "stave", "import", input.c_str(), "-o", output_.c_str(), "--quiet", nullptr);

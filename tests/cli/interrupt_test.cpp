@@ -20,7 +20,8 @@ constexpr const char* long_gemm =
 
 class Interrupt : public ::testing::Test {
  protected:
-  Interrupt() {
+  void SetUp() override {
+    if (!has_terminals()) GTEST_SKIP() << "there are no pseudo-terminals here: mount /dev/pts";
     write_text(stave_ / "loop.stave", long_loop);
     write_text(stave_ / "gemm.stave", long_gemm);
   }

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,14 +19,27 @@
 
 namespace stave {
 
+// Containers without /dev/pts have none.
+inline bool has_terminals() {
+  int pty = -1, other = -1;
+  if (::openpty(&pty, &other, nullptr, nullptr, nullptr) != 0) return false;
+  ::close(pty);
+  ::close(other);
+  return true;
+}
+
 class OnTerminal {
  public:
   // Starts it in the program's folder, without `terminal` with its stderr in a file.
+  // Needs has_terminals().
   OnTerminal(const Program& program, const std::vector<std::string>& arguments, bool terminal = true)
       : out_(logs_ / "out"), err_(logs_ / "err") {
     int other = -1;
-    if (::openpty(&pty_, &other, nullptr, nullptr, nullptr) != 0) return;
-    pid_ = ::fork();
+    // Without a child, kill() below would reach every process there is.
+    if (::openpty(&pty_, &other, nullptr, nullptr, nullptr) != 0 || (pid_ = ::fork()) < 0) {
+      std::perror("a program on a terminal");
+      std::abort();
+    }
     if (pid_ != 0) {
       ::close(other);
       return;

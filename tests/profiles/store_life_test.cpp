@@ -127,6 +127,7 @@ TEST(StoreLife, KillNineLosesNothingThatWasAcknowledged) {
     int ends[2];
     ASSERT_EQ(::pipe(ends), 0);
     const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
     if (child == 0) ::_exit(write_run(path, batches, ends[1]) ? 0 : 1);
     ::close(ends[1]);
     // Every other round aims at the end, where the file is finished.
