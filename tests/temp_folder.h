@@ -1,8 +1,7 @@
 // A fresh folder that goes away with its owner.
 #pragma once
 
-#include <stdlib.h>
-
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <system_error>

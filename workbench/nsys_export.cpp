@@ -1,13 +1,13 @@
 #include "workbench/nsys_export.h"
 
-#include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
+#include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <thread>
@@ -39,7 +39,7 @@ Result<void> run(std::vector<std::string> arguments, const std::string& file, Pr
     if (ended == child) break;
     if (ended < 0 && errno != EINTR)
       return error_at({.file = file}, "STV0735", "cannot wait for {}: {}", arguments[0], std::strerror(errno));
-    if (const Result<void> wanted = still_wanted(progress); !wanted) {
+    if (Result<void> wanted = still_wanted(progress); !wanted) {
       ::kill(child, SIGTERM);
       ::waitpid(child, &status, 0);
       return wanted;

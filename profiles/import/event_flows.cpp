@@ -41,7 +41,7 @@ const IssuedWork* first_after(const Works& works, Time time) {
 
 }  // namespace
 
-EventFlows event_flows(std::vector<IssuedWork> work, const std::vector<IssuedWait>& waits) {
+EventFlows event_flows(const std::vector<IssuedWork>& work, const std::vector<IssuedWait>& waits) {
   std::map<TrackId, Works> by_track;
   for (const IssuedWork& one : work) by_track[one.track].push_back(one);
   for (auto& [track, works] : by_track) std::sort(works.begin(), works.end(), ByIssue{});

@@ -39,6 +39,6 @@ struct EventFlows {
 // From the last work issued to `recorded_on` before `recorded`, to the first
 // issued to `waiting` after `waited`, or to the end of the host's call. What
 // would make an effect come before its cause is counted, not kept.
-EventFlows event_flows(std::vector<IssuedWork> work, const std::vector<IssuedWait>& waits);
+EventFlows event_flows(const std::vector<IssuedWork>& work, const std::vector<IssuedWait>& waits);
 
 }  // namespace stave

@@ -93,7 +93,7 @@ class KinetoImport final : public Import {
     std::vector<RankHint> hints;
     for (const KinetoProbe& probe : probes_) {
       hints.push_back({probe.name, probe.said_rank});
-      clocks_.push_back({.collectives = std::move(probe.collectives), .start = probe.start});
+      clocks_.push_back({.collectives = probe.collectives, .start = probe.start});
     }
     ranks_ = rank_numbers(hints, problems_);
     match_collectives(clocks_, problems_);
@@ -143,7 +143,7 @@ class KinetoImport final : public Import {
         if (n % 4096 == 0) TRY_VOID(show_progress(progress, &read));
       }
     };
-    const Result<void> done = all();
+    Result<void> done = all();
     if (!done && done.problems()[0].code != "STV0734") return done;
     out.finish();
     return done;

@@ -398,7 +398,7 @@ void KinetoRows::finish() {
     }
     waits.push_back(wait);
   }
-  const EventFlows found = event_flows(std::move(issued_), waits);
+  const EventFlows found = event_flows(issued_, waits);
   for (const SliceFlow& flow : found.flows) rows_.add(flow);
   report_.inferred_flows += static_cast<std::int64_t>(found.flows.size());
   if (found.contradicted > 0)

@@ -53,7 +53,7 @@ void NsysRows::edges() {
     }
     waits.push_back(wait);
   }
-  const EventFlows found = event_flows(std::move(issued_), waits);
+  const EventFlows found = event_flows(issued_, waits);
   for (const SliceFlow& flow : found.flows) rows_.add(flow);
   report_.inferred_flows += static_cast<std::int64_t>(found.flows.size());
   if (found.contradicted > 0) problems_.count(problem_kinds::contradicted, {.file = file_.path()}, found.contradicted);

@@ -1,11 +1,11 @@
 // Writers that are killed, and disks that are full.
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <random>
 
 #include "core/base/files.h"
