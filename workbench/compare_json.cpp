@@ -4,19 +4,19 @@ namespace stave {
 namespace {
 
 // One side's slice; keys end in `_NAME`, values are null without one.
-struct Place {
+struct SidePlace {
   std::optional<std::uint32_t> slice{}, rank{}, line{}, column{};
   std::optional<std::string_view> command{}, name{}, stream{};
 };
 
-Place place_of(const Timeline& timeline, SliceId id) {
+SidePlace place_of(const Timeline& timeline, SliceId id) {
   if (!id) return {};
   const Slice& slice = timeline.slice(id);
   const Track& track = timeline.track(slice.track);
-  Place place{.slice = id.value,
-              .rank = track.rank,
-              .name = unless_empty(timeline.text(slice.name)),
-              .stream = unless_empty(track.name)};
+  SidePlace place{.slice = id.value,
+                  .rank = track.rank,
+                  .name = unless_empty(timeline.text(slice.name)),
+                  .stream = unless_empty(track.name)};
   if (!slice.command) return place;
   const TimelineCommand& command = timeline.command(slice.command);
   place.command = unless_empty(command.key);
@@ -34,8 +34,8 @@ void write_window(JsonWriter& json, std::string_view key, const Window& window) 
 void write_contributions(JsonWriter& json, const Comparison& made) {
   json.key("contributions").begin_array();
   for (const Contribution& part : made.contributions) {
-    const Place a = place_of(made.timeline_a(), part.a), b = place_of(made.timeline_b(), part.b);
-    const Place& main = part.b ? b : a;
+    const SidePlace a = place_of(made.timeline_a(), part.a), b = place_of(made.timeline_b(), part.b);
+    const SidePlace& main = part.b ? b : a;
     json.begin_object().field("kind", name_of(part.kind)).field("command", main.command);
     json.field("name", main.name).field("rank", main.rank).field("delta_ps", part.delta.count());
     json.field("share_pct", percent(part.delta, made.delta)).field("a_slice", a.slice).field("b_slice", b.slice);
@@ -58,7 +58,7 @@ void write_one_sided(JsonWriter& json, std::string_view key, const std::vector<O
 void write_commands(JsonWriter& json, const Comparison& made) {
   json.key("commands").begin_array();
   for (const SliceChange& change : changes_of(made)) {
-    const Place b = place_of(made.timeline_b(), change.slices.b);
+    const SidePlace b = place_of(made.timeline_b(), change.slices.b);
     json.begin_object().field("command", b.command).field("name", b.name).field("rank", b.rank);
     json.field("stream", b.stream).field("a_slice", change.slices.a.value).field("b_slice", change.slices.b.value);
     json.field("a_start_ps", change.a_start.count()).field("a_duration_ps", change.a_duration.count());

@@ -87,7 +87,7 @@ std::string repeated_title(const Timeline& timeline, SliceId slice) {
 }
 
 // Contributions of one kind and title, over ranks, iterations and instances.
-struct Row {
+struct ContributionRow {
   Contribution::Kind kind{};
   std::string title{};
   bool command = false;
@@ -113,14 +113,14 @@ struct Row {
   }
 };
 
-std::vector<Row> rows_of(const Comparison& made) {
-  std::map<std::tuple<Contribution::Kind, std::string>, Row> groups;
+std::vector<ContributionRow> rows_of(const Comparison& made) {
+  std::map<std::tuple<Contribution::Kind, std::string>, ContributionRow> groups;
   for (const Contribution& part : made.contributions) {
     const Timeline& timeline = part.b ? made.timeline_b() : made.timeline_a();
     const SliceId slice = part.b ? part.b : part.a;
     std::string title = part.kind == Contribution::Kind::Gap ? "end of the window" : "";
     if (slice) title = repeated_title(timeline, slice);
-    Row& row = groups[{part.kind, title}];
+    ContributionRow& row = groups[{part.kind, title}];
     row.kind = part.kind;
     row.title = std::move(title);
     row.delta += part.delta;
@@ -131,10 +131,11 @@ std::vector<Row> rows_of(const Comparison& made) {
     row.command = command.value != TimelineCommandId::none;
     if (row.command && timeline.command(command).line != 0) row.lines.insert(timeline.command(command).line);
   }
-  std::vector<Row> rows;
+  std::vector<ContributionRow> rows;
   for (auto& [key, row] : groups) rows.push_back(std::move(row));
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const Row& x, const Row& y) { return std::abs(x.delta.count()) > std::abs(y.delta.count()); });
+  std::stable_sort(rows.begin(), rows.end(), [](const ContributionRow& x, const ContributionRow& y) {
+    return std::abs(x.delta.count()) > std::abs(y.delta.count());
+  });
   return rows;
 }
 
@@ -147,7 +148,7 @@ std::string bar(Picoseconds delta, std::int64_t longest) {
 }
 
 std::string waterfall_text(const Comparison& made, std::size_t most) {
-  const std::vector<Row> rows = rows_of(made);
+  const std::vector<ContributionRow> rows = rows_of(made);
   if (rows.empty()) return "";
   std::string out = fmt::format("\n{:>14}   {:<17} {:<11} {:<34} {}\n", "B - A", "", "because of", "", "where");
   const std::int64_t longest = std::abs(rows.front().delta.count());
@@ -155,7 +156,7 @@ std::string waterfall_text(const Comparison& made, std::size_t most) {
   Picoseconds rest{0};
   std::size_t left = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row& row = rows[i];
+    const ContributionRow& row = rows[i];
     if (i >= most) {
       rest += row.delta;
       left += row.count;

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kinds = "#*=-+";
 using Fill = std::array<std::int64_t, kinds.size()>;  // picoseconds of each kind in a column
 
-struct Row {
+struct GanttRow {
   std::string label;
   std::vector<Fill> columns;
   std::string names;
@@ -40,7 +40,7 @@ class Chart {
  public:
   Chart(Interval window, std::size_t width) : window_(window), width_(width) {}
 
-  void fill(Row& row, std::size_t kind, Time begin, Time end) const {
+  void fill(GanttRow& row, std::size_t kind, Time begin, Time end) const {
     begin = std::max(begin, window_.begin);
     end = std::min(end, window_.end);
     if (end < begin) return;
@@ -51,7 +51,7 @@ class Chart {
     }
   }
 
-  void name(Row& row, std::string_view name, Time begin, Time end) const {
+  void name(GanttRow& row, std::string_view name, Time begin, Time end) const {
     if (end <= window_.begin || begin >= window_.end || name.empty()) return;
     const std::size_t first = column(std::max(begin, window_.begin));
     const std::size_t last = column(std::min(end, window_.end));
@@ -78,7 +78,7 @@ class Chart {
   std::size_t width_;
 };
 
-std::string bar_of(const Row& row) {
+std::string bar_of(const GanttRow& row) {
   std::string bar;
   for (const Fill& fill : row.columns) {
     const auto most = std::max_element(fill.begin(), fill.end());
@@ -109,7 +109,7 @@ std::string gantt(const TimelineIndex& index, Interval window, const GanttOption
     for (const std::uint32_t track : of_rank) {
       const auto slices = index.rows(TrackId{track});
       if (slices.empty()) continue;
-      Row row{timeline.tracks()[track].name, std::vector<Fill>(width), {}};
+      GanttRow row{timeline.tracks()[track].name, std::vector<Fill>(width), {}};
       for (const std::uint32_t at : slices) {
         const Slice& slice = timeline.slices()[at];
         const std::size_t kind = kind_of_slice(index, at);

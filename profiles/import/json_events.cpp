@@ -8,7 +8,7 @@
 namespace stave {
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;
+constexpr std::size_t read_bytes = std::size_t{1} << 20;
 constexpr std::size_t kept_root_bytes = std::size_t{1} << 20;  // a longer value beside the events is passed over
 // Enough for what tells an event's start, with the text before it.
 constexpr std::size_t context_bytes = 256;
@@ -41,7 +41,7 @@ std::string_view after_space(std::string_view text) {
 }  // namespace
 
 JsonEvents::JsonEvents(ByteSource& source, std::string_view file, ProblemCounts* problems)
-    : source_(source), file_(file), problems_(problems), buffer_(piece_bytes + JsonParser::padding) {}
+    : source_(source), file_(file), problems_(problems), buffer_(read_bytes + JsonParser::padding) {}
 
 std::string_view JsonEvents::root(std::string_view key) const {
   for (const auto& [name, value] : root_)
@@ -62,7 +62,7 @@ Result<bool> JsonEvents::refill() {
   begin_ = keep;
   end_ -= from;
   std::size_t room = buffer_.size() - JsonParser::padding - end_;
-  if (room < piece_bytes / 2) {
+  if (room < read_bytes / 2) {
     if (end_ - begin_ >= max_event_bytes) return false;
     buffer_.resize(2 * (buffer_.size() - JsonParser::padding) + JsonParser::padding);
     room = buffer_.size() - JsonParser::padding - end_;

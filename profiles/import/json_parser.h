@@ -9,6 +9,8 @@
 
 namespace stave {
 
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
 class JsonParser {
  public:
   static constexpr std::size_t padding = 64;

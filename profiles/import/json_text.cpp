@@ -5,33 +5,14 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/base/utf8.h"
 #include "profiles/import/json_parser.h"
 
 namespace stave {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 bool holds_number(const JsonValue& value) {
   return value.kind == JsonValue::Kind::Number || value.kind == JsonValue::Kind::String;
-}
-
-// Length of the UTF-8 sequence at the start of `text`; 0 if there is none.
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t n = first >= 0xf0 && first < 0xf5   ? 4
-                        : first >= 0xe0 && first < 0xf0 ? 3
-                        : first >= 0xc2 && first < 0xe0 ? 2
-                                                        : 0;
-  if (n == 0 || text.size() < n) return 0;
-  for (std::size_t i = 1; i < n; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-  const bool surrogate = first == 0xed && byte(1) >= 0xa0;
-  const bool too_large = first == 0xf4 && byte(1) >= 0x90;
-  return overlong || surrogate || too_large ? 0 : n;
 }
 
 constexpr std::string_view replacement = "\xef\xbf\xbd";  // U+FFFD
@@ -94,17 +75,17 @@ std::size_t append_escape(std::string& out, std::string_view text) {
   return 6;
 }
 
-// A string in quotes, as JSON.
-void append_cleaned_string(std::string& out, std::string_view text) {
+// Appends `text` piece by piece: what `escape` makes of a backslash and behind
+// it, returning the length; what `control` makes of a control character.
+template <class Escape, class Control>
+void append_pieces(std::string& out, std::string_view text, Escape escape, Control control) {
   while (!text.empty()) {
     const char c = text[0];
     std::size_t n = 1;
     if (c == '\\') {
-      const bool known = text.size() >= 2 && std::string_view("\"\\/bfnrt").find(text[1]) != std::string_view::npos;
-      n = known ? 2 : code_unit(text) ? 6 : 1;
-      out += n == 1 ? std::string_view("\\\\") : text.substr(0, n);
+      n = escape(text);
     } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+      out += control(static_cast<unsigned>(c));
     } else if (n = utf8_length(text); n == 0) {
       out += replacement;
       n = 1;
@@ -113,6 +94,17 @@ void append_cleaned_string(std::string& out, std::string_view text) {
     }
     text.remove_prefix(n);
   }
+}
+
+// A string in quotes, as JSON.
+void append_cleaned_string(std::string& out, std::string_view text) {
+  const auto escape = [&](std::string_view at) {
+    const bool known = at.size() >= 2 && std::string_view("\"\\/bfnrt").find(at[1]) != std::string_view::npos;
+    const std::size_t n = known ? 2 : code_unit(at) ? 6 : 1;
+    out += n == 1 ? std::string_view("\\\\") : at.substr(0, n);
+    return n;
+  };
+  append_pieces(out, text, escape, [](unsigned c) { return fmt::format("\\u{:04x}", c); });
 }
 
 }  // namespace
@@ -195,21 +187,9 @@ bool is_utf8(std::string_view text) {
 std::string unescaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());
-  while (!text.empty()) {
-    const char c = text[0];
-    std::size_t n = 1;
-    if (c == '\\') {
-      n = append_escape(out, text);
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
-    } else if (n = utf8_length(text); n == 0) {
-      out += replacement;
-      n = 1;
-    } else {
-      out += text.substr(0, n);
-    }
-    text.remove_prefix(n);
-  }
+  append_pieces(
+      out, text, [&](std::string_view at) { return append_escape(out, at); },
+      [](unsigned c) { return fmt::format("\\x{:02x}", c); });
   return out;
 }
 

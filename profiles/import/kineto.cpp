@@ -76,11 +76,7 @@ class KinetoImport final : public Import {
         &read));
     TRY_VOID(rows.flush());
     TRY_VOID(send_steps(sink, report));
-    report.slices = rows.slices();
-    report.flows = rows.flows();
-    report.problems = problems_.rows();
-    report.data_lost = problems_.data_lost();
-    TRY_VOID(sink.on_problems(without_folders(report.problems)));
+    TRY_VOID(finish_import(rows, problems_, sink, report));
     return report;
   }
 

@@ -9,8 +9,6 @@
 namespace stave {
 namespace {
 
-constexpr std::size_t most_text = 65536;
-
 // The tables with device work, and whether they name kernels.
 constexpr std::string_view device_tables[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
                                               "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",

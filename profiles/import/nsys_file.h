@@ -17,6 +17,8 @@ namespace stave {
 
 // Nsight's ids of processes and threads: a process number above 24 bits of a thread.
 inline constexpr std::int64_t thread_mask = 0xffffff;
+// Longer texts of a file are cut.
+inline constexpr std::size_t most_text = 65536;
 
 // A process with work on a device is a rank. Times are the file's own.
 struct NsysProcess {

@@ -11,7 +11,6 @@ namespace stave {
 namespace {
 
 constexpr std::int64_t all_streams = 4294967295;
-constexpr std::size_t most_text = 65536;
 
 // What each table of device work begins with.
 constexpr std::string_view device_columns[] = {"start",     "end",      "globalPid",     "deviceId",

@@ -20,7 +20,7 @@ std::string_view stem(std::string_view name) {
   return digits.find_first_not_of("0123456789") == std::string_view::npos ? name.substr(0, mark) : name;
 }
 
-std::string quoted(std::string_view name) {
+std::string sql_name(std::string_view name) {
   std::string out = "\"";
   for (const char c : name) out += c == '"' ? std::string("\"\"") : std::string(1, c);
   return out + '"';
@@ -66,7 +66,7 @@ Result<NsysTables> NsysTables::read(sqlite::Database& database) {
   if (out.has("META_DATA_EXPORT", "name") && out.has("META_DATA_EXPORT", "value")) {
     TRY(sqlite::Statement version,
         database.prepare(fmt::format("SELECT value FROM {} WHERE name = 'EXPORT_SCHEMA_VERSION'",
-                                     quoted(out.table("META_DATA_EXPORT")))));
+                                     sql_name(out.table("META_DATA_EXPORT")))));
     TRY(const bool row, version.step());
     if (row) out.schema_version_ = version.text(0);
   }
@@ -89,9 +89,9 @@ std::string NsysTables::select(std::string_view table, std::span<const std::stri
   std::string sql = "SELECT ";
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (i > 0) sql += ", ";
-    sql += has(table, columns[i]) ? quoted(columns[i]) : "NULL";
+    sql += has(table, columns[i]) ? sql_name(columns[i]) : "NULL";
   }
-  return sql + " FROM " + quoted(name);
+  return sql + " FROM " + sql_name(name);
 }
 
 }  // namespace stave

@@ -41,4 +41,13 @@ Result<void> RowBatches::flush() {
   return send(counters_, &TimelineSink::on_counters);
 }
 
+Result<void> finish_import(const RowBatches& rows, const ProblemCounts& problems, TimelineSink& sink,
+                           ImportReport& report) {
+  report.slices = rows.slices();
+  report.flows = rows.flows();
+  report.problems = problems.rows();
+  report.data_lost = problems.data_lost();
+  return sink.on_problems(without_folders(report.problems));
+}
+
 }  // namespace stave

@@ -7,6 +7,8 @@
 
 #include "core/base/strings.h"
 #include "core/timeline/sink.h"
+#include "profiles/import/importer.h"
+#include "profiles/import/problem_counts.h"
 
 namespace stave {
 
@@ -58,5 +60,10 @@ class RowBatches {
   std::vector<CollectiveDetail> collectives_;
   std::vector<CounterSample> counters_;
 };
+
+// The end of an import, when all rows were flushed: its counts go into the
+// report, its problems there and to the sink.
+Result<void> finish_import(const RowBatches& rows, const ProblemCounts& problems, TimelineSink& sink,
+                           ImportReport& report);
 
 }  // namespace stave

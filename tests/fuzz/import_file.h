@@ -1,8 +1,6 @@
 // Imports bytes as a file would be, into memory, and checks what must hold whatever they are.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -10,17 +8,13 @@
 
 #include "core/timeline/timeline.h"
 #include "profiles/import/importer.h"
+#include "tests/temp_folder.h"
 
 namespace stave {
 
 inline void import_bytes(const std::uint8_t* data, std::size_t size, const char* name) {
-  static const std::string path = [name] {
-    std::string pattern = std::string("/tmp/stave-fuzz-") + name + "-XXXXXX";
-    const int file = ::mkstemp(pattern.data());
-    if (file < 0) std::abort();
-    ::close(file);
-    return pattern;
-  }();
+  static const TempFolder folder;
+  static const std::string path = folder / name;
   std::FILE* file = std::fopen(path.c_str(), "wb");
   if (file == nullptr || std::fwrite(data, 1, size, file) != size) std::abort();
   std::fclose(file);

@@ -2,11 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-
 #include "core/base/files.h"
-#include "core/text/parse.h"
 #include "tests/temp_folder.h"
+#include "tests/workbench/schedule_of.h"
 #include "workbench/check.h"
 #include "workbench/templates.h"
 
@@ -24,12 +22,6 @@ func @main(%a: inout bf16[n]) {
   map %a -> %a (f = |x| x * 2.0)
 }
 )";
-
-Schedule schedule_of(std::string source) {
-  Result<Module> module = parse("a.stave", source);
-  EXPECT_TRUE(module) << to_text(module.problems()[0], source);
-  return {"a.stave", std::move(source), "", std::make_shared<const Module>(*std::move(module))};
-}
 
 std::string replaced(std::string in, std::string_view old, std::string_view by) {
   const std::size_t at = in.find(old);

@@ -2,16 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "core/text/parse.h"
+#include "tests/workbench/schedule_of.h"
 
 namespace stave {
 namespace {
-
-Schedule schedule_of(const std::string& text) {
-  Result<Module> module = parse("a.stave", text);
-  EXPECT_TRUE(module);
-  return {"a.stave", text, "", std::make_shared<const Module>(*std::move(module))};
-}
 
 Work work_of_text(const std::string& text, Mode mode = Mode::Eager) {
   Result<Expansion> expansion = expand_and_verify(schedule_of(text).module);

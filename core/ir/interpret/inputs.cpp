@@ -23,7 +23,7 @@ std::uint64_t mix(std::uint64_t z) {
 }
 
 // FNV-1a, 64 bits.
-std::uint64_t hash_of(std::string_view text) {
+std::uint64_t fnv1a(std::string_view text) {
   std::uint64_t h = 0xcbf29ce484222325;
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
   return h;
@@ -146,7 +146,7 @@ Result<std::vector<std::byte>> fill_input(const Input& input, const InputTarget&
   const auto count = static_cast<std::size_t>(elements);
   if (input.spec.kind == InputSpec::Kind::Random) {
     fill_random(bytes, target.dtype, count,
-                mix(mix(mix(input.spec.seed + gamma) ^ hash_of(target.parameter)) ^ target.uniform_rank));
+                mix(mix(mix(input.spec.seed + gamma) ^ fnv1a(target.parameter)) ^ target.uniform_rank));
   } else if (input.spec.kind == InputSpec::Kind::Iota) {
     fill_iota(bytes, target.dtype, count);
   } else if (input.spec.kind == InputSpec::Kind::Number) {
