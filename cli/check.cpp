@@ -4,8 +4,14 @@
 #include <memory>
 
 #include "cli/common.h"
+#include "cli/progress_line.h"
 #include "cli/verbs.h"
+#include "core/base/files.h"
 #include "workbench/check.h"
+#include "workbench/check_sarif.h"
+#include "workbench/explain.h"
+#include "workbench/scene_svg.h"
+#include "workbench/units_text.h"
 
 namespace stave::cli {
 namespace {
@@ -15,6 +21,7 @@ struct CheckOptions {
   std::vector<std::string> params;
   std::string mode = "eager";
   bool strict = false;
+  std::string sarif, explain;  // files to write; empty: none
   OutputOptions output;
 };
 
@@ -22,17 +29,65 @@ int exit_code_of(const CheckReport& report, const CheckOptions& options) {
   return report.errors > 0 || (options.strict && report.warnings > 0) ? exit_finding : exit_ok;
 }
 
-int check_one(const std::string& file, const ParamValues& params, const CheckOptions& options) {
-  const Result<Schedule> schedule = open_checked(file, options.output);
-  if (!schedule) return exit_input;
-  const CheckReport report = check_schedule(*schedule, params, *mode_named(options.mode));
-  if (!options.output.quiet || report.errors > 0) {
-    for (const Problem& problem : report.findings) note(to_text(problem, schedule->text));
-    if (!options.output.quiet)
-      print(fmt::format("{}: {}, errors: {}, warnings: {}\n", schedule->file, report.verdict(), report.errors,
-                        report.warnings));
+std::string summary(const std::string& file, const CheckReport& report) {
+  std::string text =
+      fmt::format("{}: {}, errors: {}, warnings: {}", file, report.verdict(), report.errors, report.warnings);
+  if (report.silenced > 0) text += fmt::format(", silenced: {}", report.silenced);
+  text += '\n';
+  if (report.peak_device_bytes_shared && report.peak_device_bytes_shared < report.peak_device_bytes)
+    text += fmt::format("{}: device memory {}, {} if scratch buffers that are never used together shared it\n", file,
+                        bytes_text(*report.peak_device_bytes), bytes_text(*report.peak_device_bytes_shared));
+  return text;
+}
+
+int cancelled(const Result<CheckReport>& report, const CheckOptions& options) {
+  return interrupted(report.problems()[0].code, "the check was not finished", options.output);
+}
+
+// Known before the work begins, and so that no schedule is overwritten.
+Result<void> check_names(const CheckOptions& options) {
+  const auto ends = [](std::string_view name, std::string_view ending) { return name.ends_with(ending); };
+  if (!options.sarif.empty() && !ends(options.sarif, ".sarif") && !ends(options.sarif, ".json"))
+    return error_at({}, "STV0930", "--sarif {}: the name must end in .sarif or .json", options.sarif);
+  if (!options.explain.empty() && !ends(options.explain, ".svg") && !is_page(options.explain))
+    return error_at({}, "STV0930", "--explain {}: the name must end in .svg or .html", options.explain);
+  return {};
+}
+
+Result<void> write_outputs(const std::vector<CheckedFile>& files, const CheckOptions& options) {
+  if (!options.sarif.empty()) TRY_VOID(write_file(options.sarif, check_sarif(files, STAVE_DOCS_URI)));
+  if (options.explain.empty()) return {};
+  const Explained found = to_explain(files);
+  if (found.finding == nullptr) {
+    if (!options.output.quiet && !options.output.json)
+      note(fmt::format("nothing to draw, so {} is not written\n", options.explain));
+    return {};
   }
-  return exit_code_of(report, options);
+  const std::string& source = found.file->schedule.text;
+  return write_file(options.explain, is_page(options.explain) ? explain_html(*found.finding, source)
+                                                              : scene_svg(*found.finding, source));
+}
+
+// Text, of one file. What was checked, or could not be opened, goes to `files`.
+int check_one(const std::string& file, const ParamValues& params, const CheckOptions& options,
+              std::vector<CheckedFile>& files) {
+  Result<Schedule> schedule = open_checked(file, options.output);
+  if (!schedule) {
+    files.push_back(unopened(file, schedule.problems()));
+    return exit_input;
+  }
+  ProgressLine line(options.output);
+  Result<CheckReport> report = check_schedule(*schedule, params, *mode_named(options.mode), &line.progress);
+  line.end();
+  if (!report) return cancelled(report, options);
+  if (!options.output.quiet || report->errors > 0) {
+    for (const Finding& finding : report->findings)
+      if (finding.silenced.empty()) note(to_text(finding, schedule->text));
+    if (!options.output.quiet) print(summary(schedule->file, *report));
+  }
+  const int exit = exit_code_of(*report, options);
+  files.push_back({*std::move(schedule), *std::move(report)});
+  return exit;
 }
 
 // One document: of one file, of several, or of all problems if one cannot be read.
@@ -44,24 +99,40 @@ int check_to_json(const ParamValues& params, const CheckOptions& options) {
     Result<Schedule> schedule = open_schedule(file);
     if (!schedule) {
       unreadable.insert(unreadable.end(), schedule.problems().begin(), schedule.problems().end());
+      files.push_back(unopened(file, schedule.problems()));
       continue;
     }
-    CheckReport report = check_schedule(*schedule, params, *mode_named(options.mode));
-    worst = std::max(worst, exit_code_of(report, options));
-    files.push_back({*std::move(schedule), std::move(report)});
+    ProgressLine line(options.output);
+    Result<CheckReport> report = check_schedule(*schedule, params, *mode_named(options.mode), &line.progress);
+    line.end();
+    if (!report) return cancelled(report, options);
+    worst = std::max(worst, exit_code_of(*report, options));
+    files.push_back({*std::move(schedule), *std::move(report)});
   }
+  if (const Result<void> written = write_outputs(files, options); !written)
+    return fail(written.problems(), options.output, exit_machine);
   if (!unreadable.empty()) return fail(unreadable, options.output, exit_input);
   print(options.files.size() == 1 ? check_json(files[0]) : checks_json(files));
   return worst;
 }
 
+int check_to_text(const ParamValues& params, const CheckOptions& options) {
+  std::vector<CheckedFile> files;
+  int worst = exit_ok;
+  for (const std::string& file : options.files) {
+    worst = std::max(worst, check_one(file, params, options, files));
+    if (worst == exit_interrupted) return worst;
+  }
+  const Result<void> written = write_outputs(files, options);
+  return written ? worst : fail(written.problems(), options.output, exit_machine);
+}
+
 int check(const CheckOptions& options) {
   const Result<ParamValues> params = params_of(options.params);
   if (!params) return fail(params.problems(), options.output, exit_input);
-  if (options.output.json) return check_to_json(*params, options);
-  int worst = exit_ok;
-  for (const std::string& file : options.files) worst = std::max(worst, check_one(file, *params, options));
-  return worst;
+  if (const Result<void> names = check_names(options); !names)
+    return fail(names.problems(), options.output, exit_input);
+  return options.output.json ? check_to_json(*params, options) : check_to_text(*params, options);
 }
 
 }  // namespace
@@ -72,6 +143,10 @@ Run define_check(CLI::App& app) {
   add_params(app, options->params);
   add_mode(app, options->mode);
   app.add_flag("--strict", options->strict, "Exit 1 on warnings too");
+  app.add_option("--sarif", options->sarif, "Write the findings as SARIF 2.1.0, for code scanning and editors")
+      ->type_name("FILE.sarif");
+  app.add_option("--explain", options->explain, "Draw the first deadlock or race: a picture (.svg) or a page (.html)")
+      ->type_name("FILE.svg|.html");
   add_output_options(app, options->output);
   return [options] { return check(*options); };
 }

@@ -10,5 +10,6 @@ int main(int argc, char** argv) {
                          {"expand", run_expand},
                          {"lower", run_lower},
                          {"run", run_run},
+                         {"check", run_check},
                          {"simulate", run_simulate}});
 }

@@ -75,9 +75,10 @@ Result<void> demo(const DemoOptions& options, const std::function<void(std::stri
   TRY(const Schedule ring, built_in("ring-matmul"));
   say(ring.text);
 
-  const CheckReport report = check_schedule(ring, {}, Mode::Eager);
+  TRY(const CheckReport report, check_schedule(ring, {}, Mode::Eager));
   say(fmt::format("\n1. check: {}, {} errors\n", report.verdict(), report.errors));
-  if (report.errors > 0) return Failure(report.findings);
+  for (const Finding& finding : report.findings)
+    if (finding.problem.severity == Severity::Error) return Failure(finding.problem);
 
   const ParamValues small = {{"m", std::to_string(m)}, {"k", std::to_string(k)}, {"n", std::to_string(n)}};
   TRY(const Executed executed, execute(ring, {.params = small}));

@@ -68,6 +68,7 @@ func @concurrent_branches(%a: in f32[8], %b: in f32[8], %exp_a: out f32[8], %cos
 // iterations are assumed.
 func @power_of_two_loop(%left: inout s32[], %value: inout f32[]) {
   %more = scratch bool[]
+  // allow STV1046: meant for --mode captured, where the loop runs on the device alone
   while %more (cost = {trips = 10}) condition {
     map %left -> %more (f = |n| n > 0)
   } body {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <set>
 
+#include "core/lower/collective_contract.h"
 #include "core/lower/lowering.h"
 
 namespace stave {
@@ -136,6 +137,9 @@ class Captured {
 
   void lower(const CollectiveGroup&, CommandId id, const Command& command, Building& b) {
     if (!has_commands(expanded_, command)) return;
+    if (depth_ > 0)
+      for (const CommandRegionId region : command.regions)
+        for (const CommandId member : expanded_.regions[region].commands) check_copy_engine(member, expanded_[member]);
     Uses uses{{of_.of_command[id.value]}, {communicator_of(expanded_, id)}};
     add(b, {.stream = of_.of_command[id.value], .command = id}, uses);
   }
@@ -205,6 +209,7 @@ class Captured {
   // CUDA Runtime API, cudaGraphConditionalNodeParams: a body may hold kernel, empty, memset, device memcpy,
   // child graph and conditional nodes only. (Host memory is never the target of a memset: verify.)
   void check_in_body(CommandId id, const Command& command) {
+    check_copy_engine(id, command);
     if (!std::holds_alternative<Copy>(command.payload)) return;
     if (!on_host(command.operands[0]) && !on_host(command.results[0])) return;
     if (!complained_.insert(id).second) return;  // a condition is lowered twice
@@ -214,6 +219,21 @@ class Captured {
                  "device work only; run this schedule eager, or move the copy out",
                  expanded_.path(id));
     std::move(failure.problems.begin(), failure.problems.end(), std::back_inserter(problems_));
+  }
+
+  // Copy engines wait for each other by stream memory operations (cuStreamBatchMemOp), which no body takes, either.
+  void check_copy_engine(CommandId id, const Command& command) {
+    const CollectiveAttributes* collective = attributes_of(command);
+    if (collective == nullptr || collective->algorithm != Algorithm::CopyEngine || !complained_.insert(id).second)
+      return;
+    problems_.push_back(
+        {Severity::Error,
+         "STV0551",
+         fmt::format("`{}` runs on copy engines inside a cond, switch or while: a captured conditional "
+                     "body takes NCCL's kernels only; leave `algorithm` out, or run this schedule eager",
+                     expanded_.path(id)),
+         expanded_.place(command),
+         {}});
   }
 
   const Expanded& expanded_;

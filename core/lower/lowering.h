@@ -27,7 +27,7 @@ bool has_commands(const Expanded& expanded, const Command& command);
 
 void lower_eager(const Expanded& expanded, const StreamsOf& streams, IssueProgram& program);
 
-// Code STV0550: a host copy in a conditional body.
+// Codes STV0550, STV0551: a host copy, a copy-engine collective in a conditional body.
 Problems lower_captured(const Expanded& expanded, const StreamsOf& streams, bool serial, IssueProgram& program);
 
 }  // namespace stave

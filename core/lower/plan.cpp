@@ -41,11 +41,14 @@ std::optional<Mode> mode_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::int64_t allocated_bytes(std::int64_t bytes) {
+  return (bytes + allocation_alignment - 1) / allocation_alignment * allocation_alignment;
+}
+
 std::int64_t device_bytes(const Expanded& expanded) {
   std::int64_t sum = 0;
   for (const Buffer& buffer : expanded.buffers)
-    if (buffer.space != Space::Host)
-      sum += (buffer.bytes + allocation_alignment - 1) / allocation_alignment * allocation_alignment;
+    if (buffer.space != Space::Host) sum += allocated_bytes(buffer.bytes);
   return sum;
 }
 

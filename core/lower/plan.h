@@ -103,8 +103,10 @@ struct Plan {
   const RankClass& of_rank(Rank rank) const { return classes[class_of_rank[rank]]; }
 };
 
-// Bytes of device memory that a rank of this class needs: parameters, constants
-// and scratch, each allocation aligned to 256 bytes as cudaMalloc does.
+// What an allocation takes: aligned to 256 bytes, as cudaMalloc does.
+std::int64_t allocated_bytes(std::int64_t bytes);
+
+// Bytes of device memory that a rank of this class needs: parameters, constants and scratch.
 std::int64_t device_bytes(const Expanded& expanded);
 
 // The communicator that a command runs on (docs/ir.md rule 13); for a group, its

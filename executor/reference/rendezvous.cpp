@@ -23,32 +23,15 @@ Result<LaunchId> Rendezvous::arrive(Rank rank, CommandId command) {
   return launch;
 }
 
-Rendezvous::Seat Rendezvous::seat_of(Rank rank, const CollectiveAttributes& collective) {
-  const std::uint32_t rank_class = plan_.class_of_rank[rank];
-  std::vector<Seat>& seats = seats_[{rank_class, collective.axis.value, collective.groups.value}];
-  seats.resize(plan_.ranks());
-  if (seats[rank].clique) return seats[rank];
-  const GroupOfRank group = expanded(rank).group_of(collective, rank);
-  if (group.members.empty()) return {};
-  const auto [at, added] = cliques_.try_emplace(group.members, CliqueId{members_.size()});
-  if (added) members_.push_back(group.members);
-  for (std::uint32_t i = 0; i < group.members.size(); ++i)
-    if (plan_.class_of_rank[group.members[i]] == rank_class) seats[group.members[i]] = {at->second, i};
-  return seats[rank];
-}
-
 Result<void> Rendezvous::arrive_part(Part part, std::int32_t communicator) {
   const Expanded& e = expanded(part.rank);
   const Command& command = e[part.command];
-  const Seat seat = seat_of(part.rank, *attributes_of(command));
+  const Cliques::Seat seat = cliques_.seat_of(part.rank, *attributes_of(command));
   if (!seat.clique)
     return error_at(e.place(command), "STV0811", "rank {} runs `{}`, but its groups leave this rank out", part.rank,
                     e.path(part.command));
   const SequenceKey sequence{seat.clique, communicator};
-  const auto peer = [&](CoordInt position) {
-    const std::vector<Rank>& members = members_[seat.clique.value];
-    return members[static_cast<std::size_t>(e.at(position, part.rank)) % members.size()];
-  };
+  const auto peer = [&](CoordInt position) { return cliques_.peer(part.rank, seat.clique, position); };
   if (const auto* send = std::get_if<Send>(&command.payload))
     return join_channel(part, {sequence, part.rank, peer(send->peer)}, true);
   if (const auto* recv = std::get_if<Recv>(&command.payload))
@@ -57,7 +40,7 @@ Result<void> Rendezvous::arrive_part(Part part, std::int32_t communicator) {
 }
 
 Result<void> Rendezvous::join_meeting(Part part, const SequenceKey& key, std::uint32_t position) {
-  const std::size_t size = members_[key.first.value].size();
+  const std::size_t size = cliques_.members(key.first).size();
   Sequence& sequence = sequences_[key];
   sequence.next.resize(size);
   const std::uint64_t number = sequence.next[position]++;
@@ -120,7 +103,7 @@ Rendezvous::Missing Rendezvous::missing(LaunchId launch) const {
       if (!mine) continue;
       std::string absent;
       std::optional<Rank> first;
-      const std::vector<Rank>& members = members_[key.first.value];
+      const std::vector<Rank>& members = cliques_.members(key.first);
       for (std::size_t i = 0; i < members.size(); ++i) {
         if (meeting.parts[i]) continue;
         if (!first) first = members[i];

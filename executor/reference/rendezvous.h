@@ -10,10 +10,9 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <tuple>
 #include <vector>
 
-#include "core/lower/plan.h"
+#include "core/lower/cliques.h"
 
 namespace stave {
 
@@ -31,7 +30,7 @@ class Rendezvous {
   // What happens once all parts are there; by position in the clique, or {send, recv}.
   using Meaning = std::function<Result<void>(std::span<const Part>)>;
 
-  Rendezvous(const Plan& plan, Meaning meaning) : plan_(plan), meaning_(std::move(meaning)) {}
+  Rendezvous(const Plan& plan, Meaning meaning) : plan_(plan), meaning_(std::move(meaning)), cliques_(plan) {}
 
   // A rank starts a collective or a group. Runs what is complete by it.
   // Codes STV0810 (parts that do not match), STV0811 (a rank outside of its groups).
@@ -53,8 +52,6 @@ class Rendezvous {
     std::vector<std::optional<Part>> parts;  // by position
     std::size_t arrived = 0;
   };
-  // A list of ranks, by its position in members_.
-  using CliqueId = Id<struct CliqueTag>;
   struct Sequence {                   // of a clique's collectives on one communicator
     std::vector<std::uint64_t> next;  // by position: number of the rank's next collective
     std::map<std::uint64_t, Meeting> open;
@@ -70,12 +67,6 @@ class Rendezvous {
   };
 
   const Expanded& expanded(Rank rank) const { return plan_.of_rank(rank).expanded; }
-  // Where a rank stands in the clique of a collective; none: its groups leave it out.
-  struct Seat {
-    CliqueId clique{};
-    std::uint32_t position = 0;
-  };
-  Seat seat_of(Rank rank, const CollectiveAttributes& collective);
   void leaves(Rank rank, CommandId command, std::vector<CommandId>& out) const;
   Result<void> arrive_part(Part part, std::int32_t communicator);
   Result<void> join_meeting(Part part, const SequenceKey& key, std::uint32_t position);
@@ -85,10 +76,7 @@ class Rendezvous {
   const Plan& plan_;
   Meaning meaning_;
   std::vector<Launch> launches_;
-  std::vector<std::vector<Rank>> members_;  // by clique
-  std::map<std::vector<Rank>, CliqueId> cliques_;
-  // By class, axis and groups, and there by rank: found once for all ranks of a clique.
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::vector<Seat>> seats_;
+  Cliques cliques_;
   std::map<SequenceKey, Sequence> sequences_;
   std::map<ChannelKey, Channel> channels_;
 };

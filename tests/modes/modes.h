@@ -18,6 +18,7 @@ std::string run_verify(const FileTest& test);
 std::string run_expand(const FileTest& test);
 std::string run_lower(const FileTest& test);
 std::string run_run(const FileTest& test);
+std::string run_check(const FileTest& test);
 std::string run_simulate(const FileTest& test);
 
 }  // namespace stave

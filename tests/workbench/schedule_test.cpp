@@ -42,8 +42,8 @@ TEST(TextWithParams, ReplacesTheValueAndKeepsCommentsAndAllElse) {
 
 TEST(TextWithParams, WhatItGivesChecksAsTheParamsDid) {
   const Schedule edited = schedule_of(text_with_params(schedule_of(text), {{"n", "1000"}}));
-  EXPECT_EQ(check_schedule(edited, {}, Mode::Eager).peak_device_bytes,
-            check_schedule(schedule_of(text), {{"n", "1000"}}, Mode::Eager).peak_device_bytes);
+  EXPECT_EQ(check_schedule(edited, {}, Mode::Eager)->peak_device_bytes,
+            check_schedule(schedule_of(text), {{"n", "1000"}}, Mode::Eager)->peak_device_bytes);
 }
 
 TEST(OpenSchedule, TellsAMissingFileFromABrokenOne) {
@@ -57,14 +57,13 @@ TEST(OpenSchedule, TellsAMissingFileFromABrokenOne) {
   EXPECT_EQ(bad.problems()[0].place.line, 2u);
 }
 
-TEST(CheckSchedule, CountsErrorsAndSaysThatOrderingIsNotAnalysed) {
-  const CheckReport clean = check_schedule(schedule_of(text), {}, Mode::Eager);
+TEST(CheckSchedule, CountsErrors) {
+  const CheckReport clean = *check_schedule(schedule_of(text), {}, Mode::Eager);
   EXPECT_EQ(clean.verdict(), "clean");
   EXPECT_EQ(clean.peak_device_bytes, 256);
-  ASSERT_EQ(clean.findings.size(), 1u);
-  EXPECT_EQ(clean.findings[0].code, "STV0900");
+  EXPECT_TRUE(clean.findings.empty());
 
-  const CheckReport broken = check_schedule(schedule_of(text), {{"n", "1001"}}, Mode::Eager);
+  const CheckReport broken = *check_schedule(schedule_of(text), {{"n", "1001"}}, Mode::Eager);
   EXPECT_EQ(broken.verdict(), "errors");
   EXPECT_EQ(broken.errors, 1);
   EXPECT_FALSE(broken.peak_device_bytes.has_value());
@@ -84,7 +83,7 @@ TEST_P(Templates, IsItsExample) {
   for (const Template& t : templates()) {
     if (t.name != GetParam().name) continue;
     EXPECT_EQ(t.text, *example);
-    EXPECT_EQ(check_schedule(schedule_of(std::string(t.text)), {}, Mode::Eager).verdict(), "clean");
+    EXPECT_EQ(check_schedule(schedule_of(std::string(t.text)), {}, Mode::Eager)->verdict(), "clean");
     return;
   }
   FAIL() << "there is no template " << GetParam().name;

@@ -1,0 +1,68 @@
+// The words for what a check found. One finding for each code and statement.
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/check/finding.h"
+#include "analysis/check/liveness.h"
+#include "analysis/check/memory_faults.h"
+#include "analysis/check/residence.h"
+
+namespace stave::check {
+
+// What a cond, switch or while did on the way in hand, on one rank.
+struct Choice {
+  CommandId command{};
+  std::uint32_t chosen = 0;
+  bool everywhere = false;  // the predicate is provably equal on all ranks
+};
+using Choices = std::vector<Choice>;
+
+class FindingsReport {
+ public:
+  explicit FindingsReport(const Plan& plan) : plan_(plan) {}
+
+  void race(const RankClass& rank_class, const Line& line, const Race& race, const Choices& choices);
+  void unwritten(const RankClass& rank_class, const UnwrittenRead& read, const Choices& choices);
+  // Choices by rank; empty without control flow.
+  void mismatch(const Liveness::Mismatch& mismatch, const Meetings& meetings, const World& world,
+                const std::vector<Choices>& choices);
+  void hang(const Liveness::Chain& chain, const Meetings& meetings, const World& world,
+            const std::vector<Choices>& choices);
+  void residence(const Residence& residence, const Meetings& meetings, const World& world, std::int32_t sms);
+  void overlap(const Overlap& overlap, const World& world);
+
+  bool full() const { return findings_.size() >= max_findings; }
+  Findings take() { return std::move(findings_); }
+
+ private:
+  static constexpr std::size_t max_findings = 100;
+
+  // Null if there is one already.
+  Finding* add(Severity severity, std::string_view code, Rank rank, CommandId command, std::string message);
+  // STV1011 if the two ranks went different ways at a predicate that nothing proves equal: true if so.
+  bool not_uniform(Rank a, Rank b, const std::vector<Choices>& choices, std::string consequence, CommandId command);
+  void note(Finding& finding, Rank rank, CommandId command, std::string message) const;
+  void note_ways(Finding& finding, const RankClass& rank_class, const Choices& choices) const;
+  const Expanded& of(Rank rank) const { return plan_.of_rank(rank).expanded; }
+  CommandId command_of(const World& world, RankItem at) const {
+    return world.of(at.rank).skeleton.items[at.item].command;
+  }
+  std::string path(Rank rank, CommandId command) const { return of(rank).path(command); }
+  std::string at_line(Rank rank, CommandId command) const;
+  void cycle(const Liveness::Chain& chain, const World& world, const std::vector<Choices>& choices);
+  void missing(const Liveness::Link& link, const Meetings& meetings, const World& world,
+               const std::vector<Choices>& choices);
+
+  const Plan& plan_;
+  Findings findings_;
+  std::set<std::pair<std::string, std::uint64_t>> seen_;
+};
+
+// Where each command stands: the async_start around it, none outside of all.
+std::vector<CommandId> starts_around(const Expanded& expanded);
+
+}  // namespace stave::check
