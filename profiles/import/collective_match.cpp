@@ -11,16 +11,22 @@ namespace {
 
 constexpr WideTime far_apart = WideTime{600} * 1'000'000'000'000;  // ten minutes
 
-using Key = std::tuple<std::string, std::uint32_t, std::int64_t>;  // communicator, step, sequence
+using Key = std::tuple<std::string_view, std::uint32_t, std::int64_t>;  // communicator, step, sequence
+
+Key key_of(const RankClock& rank, const CollectiveSpan& span) {
+  return {rank.collectives.texts[span.communicator], span.step, span.sequence};
+}
 
 void number(RankClock& rank) {
-  std::stable_sort(rank.collectives.begin(), rank.collectives.end(),
-                   [](const CollectiveSpan& a, const CollectiveSpan& b) { return a.start < b.start; });
-  std::map<std::pair<std::string, std::uint32_t>, std::int64_t> next;
-  for (CollectiveSpan& span : rank.collectives) {
+  const auto by_start = [](const CollectiveSpan& a, const CollectiveSpan& b) { return a.start < b.start; };
+  // Mostly they are; a stable sort needs the memory of a copy.
+  std::deque<CollectiveSpan>& spans = rank.collectives.spans;
+  if (!std::is_sorted(spans.begin(), spans.end(), by_start)) std::stable_sort(spans.begin(), spans.end(), by_start);
+  std::map<std::pair<StringId, std::uint32_t>, std::int64_t> next;
+  for (CollectiveSpan& span : spans) {
     const std::int64_t position = next[{span.communicator, span.step}]++;
-    span.sequence = span.said_sequence.value_or(position);
-    span.matched_by = span.said_sequence ? MatchedBy::Ids : MatchedBy::Order;
+    if (!span.numbered) span.sequence = position;
+    span.matched_by = span.numbered ? MatchedBy::Ids : MatchedBy::Order;
   }
 }
 
@@ -30,11 +36,14 @@ Picoseconds clamped(WideTime time) {
 }
 
 // Ends of one rank minus the first rank's, for the collectives that both have.
-std::vector<WideTime> end_differences(const std::map<Key, const CollectiveSpan*>& first, const RankClock& rank) {
+std::vector<WideTime> end_differences(const std::map<Key, const CollectiveSpan*>& in_first, const RankClock& first,
+                                      const RankClock& rank) {
   std::vector<WideTime> out;
-  for (const CollectiveSpan& span : rank.collectives) {
-    const auto at = first.find({span.communicator, span.step, span.sequence});
-    if (at != first.end() && at->second->op == span.op) out.push_back(span.end - at->second->end);
+  for (const CollectiveSpan& span : rank.collectives.spans) {
+    const auto at = in_first.find(key_of(rank, span));
+    if (at == in_first.end()) continue;
+    const bool same_op = first.collectives.texts[at->second->op] == rank.collectives.texts[span.op];
+    if (same_op) out.push_back(span.end - at->second->end);
   }
   return out;
 }
@@ -46,20 +55,20 @@ WideTime median(std::vector<WideTime> values) {
 }
 
 void find_waits(std::vector<RankClock>& ranks) {
-  std::map<Key, std::vector<std::pair<CollectiveSpan*, WideTime>>> instances;  // with the clock's offset
+  std::map<Key, std::vector<std::pair<CollectiveSpan*, const RankClock*>>> instances;
   for (RankClock& rank : ranks)
-    for (CollectiveSpan& span : rank.collectives)
-      instances[{span.communicator, span.step, span.sequence}].emplace_back(&span, rank.offset);
+    for (CollectiveSpan& span : rank.collectives.spans) instances[key_of(rank, span)].emplace_back(&span, &rank);
   for (auto& instance : instances) {
     auto& spans = instance.second;
     if (spans.size() < 2) continue;
+    const auto op = [](const auto& one) { return one.second->collectives.texts[one.first->op]; };
     const bool same_op =
-        std::all_of(spans.begin(), spans.end(), [&](const auto& span) { return span.first->op == spans[0].first->op; });
+        std::all_of(spans.begin(), spans.end(), [&](const auto& one) { return op(one) == op(spans[0]); });
     if (!same_op) continue;
-    WideTime last = spans[0].first->start + spans[0].second;
-    for (const auto& [span, offset] : spans) last = std::max(last, span->start + offset);
-    for (const auto& [span, offset] : spans) {
-      const WideTime start = span->start + offset, end = std::max(span->end + offset, start);
+    WideTime last = spans[0].first->start + spans[0].second->offset;
+    for (const auto& [span, rank] : spans) last = std::max(last, span->start + rank->offset);
+    for (const auto& [span, rank] : spans) {
+      const WideTime start = span->start + rank->offset, end = std::max(span->end + rank->offset, start);
       span->matched = true;
       span->arrival_wait = clamped(std::min(last, end) - start);
       span->transfer = clamped(end - std::min(last, end));
@@ -73,14 +82,13 @@ void match_collectives(std::vector<RankClock>& ranks, ProblemCounts& problems) {
   for (RankClock& rank : ranks) number(rank);
   if (ranks.size() < 2) return;
   std::map<Key, const CollectiveSpan*> first;
-  for (const CollectiveSpan& span : ranks[0].collectives)
-    first.emplace(Key{span.communicator, span.step, span.sequence}, &span);
+  for (const CollectiveSpan& span : ranks[0].collectives.spans) first.emplace(key_of(ranks[0], span), &span);
   ranks[0].from = "first rank";
   std::size_t by_collectives = 0, by_start = 0, common = 0;
   WideTime worst = 0;
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     RankClock& rank = ranks[i];
-    const std::vector<WideTime> differences = end_differences(first, rank);
+    const std::vector<WideTime> differences = end_differences(first, ranks[0], rank);
     if (differences.empty()) {
       const WideTime apart = rank.start - ranks[0].start;
       if (apart < far_apart && apart > -far_apart) continue;

@@ -3,34 +3,60 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "core/base/strings.h"
+#include "core/timeline/rows.h"
 #include "profiles/import/json_text.h"
+#include "profiles/import/kineto_kinds.h"
 #include "profiles/import/problem_counts.h"
 
 namespace stave {
 
 // One collective kernel on one rank, in its own clock.
 struct CollectiveSpan {
-  std::string communicator{};  // "": the trace does not say
-  std::string op{};
+  StringId communicator{};  // of the Collectives
+  StringId op{};
   std::uint32_t step = StepNumber::none;
+  bool said = false;      // the trace's arguments describe it
+  bool numbered = false;  // they say its sequence number
+  // Found here:
+  bool matched = false;  // with the same one on other ranks: what it waited and moved is known
+  MatchedBy matched_by = MatchedBy::Order;
+  std::int64_t sequence = 0;  // within communicator and step
+  Picoseconds arrival_wait{};
+  Picoseconds transfer{};
+
   WideTime start = 0;
   WideTime end = 0;
-  bool said = false;  // the trace's arguments describe it
-  std::optional<std::int64_t> said_sequence{};
+};
 
-  // Found here:
-  std::int64_t sequence = 0;  // within communicator and step
-  MatchedBy matched_by = MatchedBy::Order;
-  bool matched = false;  // with the same one on other ranks
-  std::optional<Picoseconds> arrival_wait{};
-  std::optional<Picoseconds> transfer{};
+// Of a rank. Few texts, many spans, all of which are kept.
+struct Collectives {
+  Strings texts{};
+  std::deque<CollectiveSpan> spans{};  // a vector that grows would hold them twice
+
+  // `communicator`: "" if the trace does not say.
+  void add(std::string_view communicator, std::string_view op, CollectiveSpan span) {
+    span.communicator = texts.intern(communicator);
+    span.op = texts.intern(op);
+    spans.push_back(span);
+  }
+  // By what the trace's arguments say, else by the kernel's name.
+  void add(const std::optional<CollectiveArguments>& said, std::string_view kernel, CollectiveSpan span) {
+    if (!said) return add("", collective_op(kernel), span);
+    span.said = true;
+    span.numbered = said->sequence.has_value();
+    span.sequence = said->sequence.value_or(0);
+    add(said->communicator, said->op, span);
+  }
 };
 
 struct RankClock {
-  std::vector<CollectiveSpan> collectives{};
+  Collectives collectives{};
   WideTime start = 0;  // of the rank's first event
   // Found here: what to add to the rank's times.
   WideTime offset = 0;

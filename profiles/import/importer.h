@@ -55,8 +55,9 @@ class Import {
 };
 
 struct Importer {
-  std::string_view name;     // "kineto"; the `format` of a SourceInfo
-  std::string_view summary;  // for lists: what it is, and the usual file names
+  std::string_view name;                       // "kineto"; the `format` of a SourceInfo
+  std::string_view summary;                    // for lists: what it is, and the usual file names
+  std::span<const std::string_view> suffixes;  // of its files in folders and archives
   // From the first bytes of a file, decompressed.
   bool (*recognise)(std::string_view head);
   // `paths`: several are several ranks.
@@ -65,6 +66,7 @@ struct Importer {
 };
 
 std::span<const Importer> importers();
+const Importer& importer_named(std::string_view name);  // must be there
 
 inline constexpr std::size_t head_bytes = 65536;
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "core/base/utf8.h"
 #include "profiles/import/json_parser.h"
@@ -158,8 +159,20 @@ std::optional<std::int64_t> integer(const JsonValue& value) {
   const auto [at, error] = std::from_chars(value.text.data(), end, number);
   if (error == std::errc{} && at == end) return number;
   const std::optional<double> fraction = real(value);
-  if (!fraction || *fraction != static_cast<double>(static_cast<std::int64_t>(*fraction))) return std::nullopt;
+  if (!fraction || !(std::abs(*fraction) < 9e18) || *fraction != std::trunc(*fraction)) return std::nullopt;
   return static_cast<std::int64_t>(*fraction);
+}
+
+std::optional<std::int64_t> leading_number(std::string_view text) {
+  std::int64_t n = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), n);
+  return error == std::errc{} && n >= 0 ? std::optional(n) : std::nullopt;
+}
+
+std::optional<std::uint32_t> small_integer(const JsonValue& value) {
+  const std::optional<std::int64_t> n = integer(value);
+  if (!n || *n < 0 || *n > UINT32_MAX) return std::nullopt;
+  return static_cast<std::uint32_t>(*n);
 }
 
 std::optional<double> real(const JsonValue& value) {

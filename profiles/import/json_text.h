@@ -20,7 +20,10 @@ inline constexpr WideTime ps_per_ns = 1'000;
 // string that holds a number counts. None: no number, or beyond 10^31 ps.
 std::optional<WideTime> microseconds(const JsonValue& value);
 
-std::optional<std::int64_t> integer(const JsonValue& value);  // 7, 7.0, "7"
+std::optional<std::int64_t> integer(const JsonValue& value);         // 7, 7.0, "7"
+std::optional<std::uint32_t> small_integer(const JsonValue& value);  // of 32 bits without a sign
+// 3 of "3(Kernel)"; none below 0.
+std::optional<std::int64_t> leading_number(std::string_view text);
 std::optional<double> real(const JsonValue& value);
 
 // True if `text` is UTF-8 without surrogates and overlong forms.

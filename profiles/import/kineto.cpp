@@ -87,9 +87,9 @@ class KinetoImport final : public Import {
 
   void number_ranks() {
     std::vector<RankHint> hints;
-    for (const KinetoProbe& probe : probes_) {
+    for (KinetoProbe& probe : probes_) {
       hints.push_back({probe.name, probe.said_rank});
-      clocks_.push_back({.collectives = probe.collectives, .start = probe.start});
+      clocks_.push_back({.collectives = std::move(probe.collectives), .start = probe.start});
     }
     ranks_ = rank_numbers(hints, problems_);
     match_collectives(clocks_, problems_);
@@ -187,7 +187,7 @@ bool is_chrome_json(std::string_view head) {
 
 Result<std::unique_ptr<Import>> open_chrome_json(std::span<const std::string> paths, const ImportOptions& options,
                                                  Progress* progress) {
-  TRY(TraceTexts texts, TraceTexts::find(paths));
+  TRY(TraceTexts texts, TraceTexts::find(paths, importer_named("kineto").suffixes));
   auto import = std::make_unique<KinetoImport>(std::move(texts), options);
   TRY_VOID(import->probe(progress));
   return std::unique_ptr<Import>(std::move(import));

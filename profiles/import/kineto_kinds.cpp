@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "profiles/import/copy_kinds.h"
 #include "profiles/import/json_text.h"
 
 namespace stave {
@@ -128,19 +129,14 @@ std::optional<CollectiveArguments> collective_arguments(const TraceEvent& event,
 }
 
 void fill_copy_kinds(std::string_view name, CopyDetail& copy) {
-  static constexpr std::pair<std::string_view, std::uint32_t> kinds[] = {
-      {"HtoD", 1}, {"DtoH", 2}, {"HtoA", 3}, {"AtoH", 4}, {"AtoA", 5},
-      {"AtoD", 6}, {"DtoA", 7}, {"DtoD", 8}, {"HtoH", 9}, {"PtoP", 10}};
-  static constexpr std::pair<std::string_view, std::uint32_t> memories[] = {
-      {"Pageable", 0}, {"Pinned", 1}, {"Device", 2}, {"Array", 3}, {"Managed", 4}};
-  for (const auto& [text, kind] : kinds)
-    if (name.find(text) != std::string_view::npos) copy.copy_kind = kind;
+  for (std::uint32_t kind = 1; kind < std::size(copy_kinds); ++kind)
+    if (name.find(copy_kinds[kind]) != std::string_view::npos) copy.copy_kind = kind;
   const std::size_t open = name.find('('), arrow = name.find(" -> ");
   if (open == std::string_view::npos || arrow == std::string_view::npos || arrow < open) return;
   const std::string_view from = name.substr(open + 1, arrow - open - 1), to = name.substr(arrow + 4);
-  for (const auto& [text, kind] : memories) {
-    if (from == text) copy.source_kind = kind;
-    if (to.starts_with(text)) copy.destination_kind = kind;
+  for (std::uint32_t kind = 0; kind < std::size(memory_kinds); ++kind) {
+    if (from == memory_kinds[kind]) copy.source_kind = kind;
+    if (to.starts_with(memory_kinds[kind])) copy.destination_kind = kind;
   }
 }
 
@@ -151,6 +147,20 @@ std::optional<std::uint32_t> step_number(std::string_view name) {
   const auto [end, error] = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), step);
   if (error != std::errc{} || end != name.data() + name.size() || step == StepNumber::none) return std::nullopt;
   return step;
+}
+
+std::optional<LaunchDims> launch_dims(const JsonValue& value) {
+  if (value.kind != JsonValue::Kind::Array && value.kind != JsonValue::Kind::String) return std::nullopt;
+  LaunchDims out{};
+  std::string_view text = value.text;
+  for (std::uint32_t& dim : out) {
+    while (!text.empty() && (text[0] == '[' || text[0] == ',' || text[0] == 'x' || text[0] == ' '))
+      text.remove_prefix(1);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), dim);
+    if (error != std::errc{}) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  }
+  return out;
 }
 
 std::optional<std::int64_t> trailing_number(const JsonValue& value) {

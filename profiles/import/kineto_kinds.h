@@ -53,6 +53,9 @@ void fill_copy_kinds(std::string_view name, CopyDetail& copy);
 // The N of "ProfilerStep#N".
 std::optional<std::uint32_t> step_number(std::string_view name);
 
+// Of "[8, 1, 1]" or "8 x 1 x 1".
+std::optional<LaunchDims> launch_dims(const JsonValue& value);
+
 // The stream's number in 7, "7" or "stream 7".
 std::optional<std::int64_t> trailing_number(const JsonValue& value);
 

@@ -8,35 +8,6 @@
 namespace stave {
 namespace {
 
-// Times within most_apart of the first one; a few may be of another age, as
-// the zeros that a recorder writes for what it could not time.
-class Age {
- public:
-  void add(WideTime time) {
-    for (Cluster& cluster : clusters_) {
-      if (cluster.count > 0 && (time - cluster.first > most_apart / 2 || cluster.first - time > most_apart / 2))
-        continue;
-      if (cluster.count++ == 0) cluster.first = cluster.least = time;
-      cluster.least = std::min(cluster.least, time);
-      return;
-    }
-  }
-  WideTime least() const { return clusters_[0].count >= clusters_[1].count ? clusters_[0].least : clusters_[1].least; }
-
- private:
-  struct Cluster {
-    std::int64_t count = 0;
-    WideTime first = 0;
-    WideTime least = 0;
-  };
-  Cluster clusters_[2];
-};
-
-struct RawCall {
-  std::int64_t correlation;
-  Time start;  // from the first call: there may be millions, and half the bytes do
-};
-
 struct RawStep {
   std::uint32_t step;
   WideTime start;
@@ -65,6 +36,7 @@ class Prober {
       case KinetoKind::Call:
         if (const auto correlation = integer(event.argument("correlation")); correlation && *correlation != 0)
           add_call(*correlation, *start);
+        add_wait(event, *start);
         break;
       case KinetoKind::Sync: {
         need(integer(event.argument("correlation")));
@@ -96,13 +68,15 @@ class Prober {
     out_.world_size = number(member(about, "world_size"));
     out_.schema_version = unescaped(events.root("schemaVersion"));
     find_gpu(events.root("deviceProperties"));
-    finish_launches();
+    out_.launches = launches_.finish(own(first_call_), out_.shared_correlations);
+    out_.host_waits.settle(own(first_wait_), out_.sync_events > 0);
     finish_steps();
-    for (CollectiveSpan& span : out_.collectives) {
+    for (std::size_t i = 0; i < out_.collectives.spans.size(); ++i) {
+      CollectiveSpan& span = out_.collectives.spans[i];
       const Time start{static_cast<std::int64_t>(std::clamp<WideTime>(span.start - age_.least(), 0, most_apart))};
       span.start += out_.base;
       span.end += out_.base;
-      span.step = step_of_launch(start, span).value;
+      span.step = step_of_launch(start, i).value;
     }
   }
 
@@ -112,15 +86,24 @@ class Prober {
     return integer(event.pid);
   }
 
-  void add_call(std::int64_t correlation, WideTime start) {
-    if (calls_.empty()) first_call_ = start;
-    calls_.push_back({correlation, Time{static_cast<std::int64_t>(
-                                       std::clamp<WideTime>(start - first_call_, -most_apart, most_apart))}});
+  void add_wait(const TraceEvent& event, WideTime start) {
+    const HostWait wait = host_wait(event.name.text);
+    const std::optional<Picoseconds> lasts = lasting(microseconds(event.duration).value_or(-1));
+    if ((wait != HostWait::Device && wait != HostWait::Some) || !lasts) return;
+    if (!any_wait_) first_wait_ = start;
+    any_wait_ = true;
+    const Time from{static_cast<std::int64_t>(std::clamp<WideTime>(start - first_wait_, -most_apart, most_apart))};
+    out_.host_waits.add(from, from + *lasts, wait);
   }
 
-  void need(std::optional<std::int64_t> correlation) {
-    if (correlation && *correlation != 0) needed_.push_back(*correlation);
+  void add_call(std::int64_t correlation, WideTime start) {
+    if (!any_call_) first_call_ = start;
+    any_call_ = true;
+    launches_.call(correlation,
+                   static_cast<std::int64_t>(std::clamp<WideTime>(start - first_call_, -most_apart, most_apart)));
   }
+
+  void need(std::optional<std::int64_t> correlation) { launches_.need(correlation.value_or(0)); }
 
   void metadata(const TraceEvent& event) {
     std::string storage;
@@ -133,18 +116,10 @@ class Prober {
   void collective(const TraceEvent& event, WideTime start) {
     if (!names_collective(event.name.text)) return;
     CollectiveSpan span;
-    if (const auto said = collective_arguments(event, event.name.text)) {
-      span.communicator = said->communicator;
-      span.op = said->op;
-      span.said = true;
-      span.said_sequence = said->sequence;
-    } else {
-      span.op = collective_op(event.name.text);
-    }
     span.start = start;
     span.end = start + std::max<WideTime>(microseconds(event.duration).value_or(0), 0);
     correlations_.push_back(integer(event.argument("correlation")).value_or(0));
-    out_.collectives.push_back(std::move(span));
+    out_.collectives.add(collective_arguments(event, event.name.text), event.name.text, span);
   }
 
   // The device's name, from the object with its id.
@@ -167,48 +142,21 @@ class Prober {
     return Time{static_cast<std::int64_t>(std::clamp<WideTime>(time - age_.least(), -most_apart, most_apart))};
   }
 
-  // Of calls with one id the last one counts.
-  void finish_launches() {
-    std::sort(needed_.begin(), needed_.end());
-    needed_.erase(std::unique(needed_.begin(), needed_.end()), needed_.end());
-    std::stable_sort(calls_.begin(), calls_.end(),
-                     [](const RawCall& a, const RawCall& b) { return a.correlation < b.correlation; });
-    out_.launches.reserve(std::min(needed_.size(), calls_.size()));
-    for (std::size_t i = 0; i < calls_.size(); ++i) {
-      if (!std::binary_search(needed_.begin(), needed_.end(), calls_[i].correlation)) continue;
-      if (i + 1 < calls_.size() && calls_[i + 1].correlation == calls_[i].correlation) {
-        ++out_.shared_correlations;
-        continue;
-      }
-      out_.launches.push_back({calls_[i].correlation, own(first_call_ + calls_[i].start.count()), {}});
-    }
-  }
-
-  // One span a number: a step that several threads annotate lasts from the first to the last.
   void finish_steps() {
-    std::map<std::uint32_t, ProbedStep> steps;
-    for (const RawStep& raw : steps_) {
-      const auto [at, added] = steps.try_emplace(raw.step, ProbedStep{raw.step, own(raw.start), own(raw.end)});
-      if (added) continue;
-      at->second.start = std::min(at->second.start, own(raw.start));
-      at->second.end = std::max(at->second.end, own(raw.end));
-    }
-    for (const auto& [number, step] : steps) out_.steps.push_back(step);
-    std::stable_sort(out_.steps.begin(), out_.steps.end(),
-                     [](const ProbedStep& a, const ProbedStep& b) { return a.start < b.start; });
+    for (const RawStep& raw : steps_) out_.steps.push_back({raw.step, own(raw.start), own(raw.end)});
+    merge_steps(out_.steps);
   }
 
-  StepNumber step_of_launch(Time start, const CollectiveSpan& span) {
-    const auto i = static_cast<std::size_t>(&span - out_.collectives.data());
-    const LaunchCall* launch = out_.launch(correlations_[i]);
-    return out_.step_at(launch != nullptr ? launch->start : start);
+  StepNumber step_of_launch(Time start, std::size_t i) {
+    const auto launch = out_.launches.find(correlations_[i]);
+    return out_.step_at(launch ? launch->start : start);
   }
 
   KinetoProbe& out_;
-  Age age_;
-  std::vector<RawCall> calls_;
-  WideTime first_call_ = 0;
-  std::vector<std::int64_t> needed_;
+  TimeAge age_;
+  LaunchGatherer launches_;
+  bool any_call_ = false, any_wait_ = false;
+  WideTime first_call_ = 0, first_wait_ = 0;
   std::vector<std::int64_t> correlations_;  // beside collectives
   std::vector<RawStep> steps_;
 };
@@ -218,23 +166,10 @@ class Prober {
 std::optional<Time> KinetoProbe::time_of(const JsonValue& text) const {
   const std::optional<WideTime> time = microseconds(text);
   if (!time) return std::nullopt;
-  const WideTime since = *time + base - start;
-  if (since > most_apart || since < -most_apart) return std::nullopt;
-  return Time{static_cast<std::int64_t>(since)};
+  return since(start, *time + base);
 }
 
-LaunchCall* KinetoProbe::launch(std::int64_t correlation) {
-  const auto at = std::lower_bound(launches.begin(), launches.end(), correlation,
-                                   [](const LaunchCall& call, std::int64_t id) { return call.correlation < id; });
-  return at != launches.end() && at->correlation == correlation ? &*at : nullptr;
-}
-
-StepNumber KinetoProbe::step_at(Time time) const {
-  auto at =
-      std::upper_bound(steps.begin(), steps.end(), time, [](Time t, const ProbedStep& step) { return t < step.start; });
-  if (at == steps.begin() || time >= (--at)->end) return {};
-  return StepNumber{at->step};
-}
+StepNumber KinetoProbe::step_at(Time time) const { return stave::step_at(steps, time); }
 
 Result<void> show_progress(Progress* progress, const std::atomic<std::int64_t>* bytes_read) {
   if (progress == nullptr) return {};

@@ -11,27 +11,13 @@
 
 #include "core/base/progress.h"
 #include "profiles/import/collective_match.h"
+#include "profiles/import/host_waits.h"
+#include "profiles/import/import_ranks.h"
 #include "profiles/import/json_events.h"
+#include "profiles/import/launch_table.h"
 #include "profiles/import/rank_numbers.h"
 
 namespace stave {
-
-// Further from the others than this is no time of the same recording; its
-// picoseconds fit 63 bits.
-inline constexpr WideTime most_apart = WideTime{50} * 24 * 3600 * 1'000'000'000'000;
-
-// A call with its correlation id, if something on a device or a wait names that id.
-struct LaunchCall {
-  std::int64_t correlation = 0;
-  Time start{};     // from the rank's first event
-  SliceId slice{};  // known once the second pass has met it
-};
-
-struct ProbedStep {
-  std::uint32_t step = 0;
-  Time start{};
-  Time end{};
-};
 
 // One text of one rank. Times count from `start`, the rank's first event.
 struct KinetoProbe {
@@ -48,16 +34,16 @@ struct KinetoProbe {
   std::optional<std::int64_t> device{};  // of the first GPU record
   std::string gpu{};
   std::string schema_version{};
-  std::vector<LaunchCall> launches{};  // by correlation, each once
+  LaunchTable launches{};
+  HostWaits host_waits{};
   std::int64_t shared_correlations = 0;
   std::vector<ProbedStep> steps{};                                            // by start
   std::map<std::pair<std::string, std::string>, std::string> thread_names{};  // by pid, tid
   std::map<std::string, std::string> process_names{};
-  std::vector<CollectiveSpan> collectives{};  // times in the text's own clock
+  Collectives collectives{};  // times in the text's own clock
 
   // The time of an event from `start`; none: it has none, or one of another age.
   std::optional<Time> time_of(const JsonValue& text) const;
-  LaunchCall* launch(std::int64_t correlation);
   StepNumber step_at(Time time) const;
 };
 

@@ -11,7 +11,7 @@
 #include "profiles/import/kineto_kinds.h"
 #include "profiles/import/kineto_probe.h"
 #include "profiles/import/row_batches.h"
-#include "profiles/import/stream_lanes.h"
+#include "profiles/import/stream_tracks.h"
 
 namespace stave {
 
@@ -32,10 +32,6 @@ class KinetoRows {
     std::string args{};
     std::int64_t byte = 0;
   };
-  struct StreamRows {
-    TrackId track{};
-    StreamLanes lanes{};
-  };
   struct Pending {
     std::int64_t correlation;
     SliceId slice;
@@ -51,10 +47,13 @@ class KinetoRows {
   void end(const TraceEvent& event);
   void collective(const TraceEvent& event, std::string_view name, SliceId slice, Time start);
 
+  void join_pending();
+  void edges();
+  void inferred(const std::vector<SliceFlow>& flows);
   SliceId add(const TraceEvent& event, const Slice& slice);
   void add_args(const TraceEvent& event, SliceId slice);
   StringId name_of(const TraceEvent& event);
-  StreamRows& stream(const TraceEvent& event);
+  StreamKey stream_of(const TraceEvent& event) const;
   TrackId host_track(const TraceEvent& event, TrackKind kind, std::string_view suffix = "");
   TrackId stream_side_track(const TraceEvent& event, TrackKind kind, std::string_view suffix);
   TrackId counter_track(const std::string& name, std::string_view unit, std::optional<std::int64_t> device);
@@ -69,16 +68,19 @@ class KinetoRows {
   ProblemCounts& problems_;
   ImportReport& report_;
 
-  std::map<std::pair<std::int64_t, std::int64_t>, StreamRows> streams_;  // by device, stream
+  StreamTracks streams_{StreamLanes::nearly_in_order};
   std::map<std::tuple<std::string, std::string, TrackKind, std::string>, TrackId, std::less<>> tracks_;
   std::map<std::tuple<std::string, std::string>, std::vector<OpenRange>> open_;
   std::map<std::string, TrackId> counters_;
   std::map<TrackId, double> last_value_;
   std::map<std::string, std::int64_t> not_read_;
+  static constexpr std::size_t first_most_pending = 8192;
+  std::size_t most_pending_ = first_most_pending;
   std::vector<Pending> pending_;  // GPU work whose call stands later in the text
+  CopyWaits copy_waits_;
   std::vector<IssuedWork> issued_;
   struct RawWait {
-    std::pair<std::int64_t, std::int64_t> recorded_on{}, waiting{};
+    StreamKey recorded_on{}, waiting{};
     bool stream_waits = false;
     std::int64_t record = 0;
     std::int64_t call = 0;

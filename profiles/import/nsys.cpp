@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
+#include <future>
 
 #include "profiles/import/byte_source.h"
 #include "profiles/import/nsys_rows.h"
@@ -15,9 +17,15 @@ namespace {
 class NsysImport final : public Import {
  public:
   explicit NsysImport(const ImportOptions& options) : options_(options) {}
+  NsysImport(const NsysImport&) = delete;
+  NsysImport& operator=(const NsysImport&) = delete;
+  ~NsysImport() override { unwanted_ = true; }
 
   Result<void> open(std::span<const std::string> paths, Progress* progress) {
     if (progress != nullptr) progress->begin("looking through");
+    // A hash takes as long as the look at the rows.
+    for (const std::string& path : paths)
+      facts_.push_back(std::async(std::launch::async, [this, path] { return facts_of(path); }));
     for (const std::string& path : paths) {
       TRY(NsysFile file, NsysFile::open(path, progress));
       files_.push_back(std::move(file));
@@ -77,7 +85,7 @@ class NsysImport final : public Import {
       const WideTime date = with_dates_ ? WideTime{*file.unix_ns()} * ps_per_ns : -WideTime{file.start().count()};
       for (NsysProcess& process : file.processes()) {
         RankClock clock{.collectives = std::move(process.collectives), .start = date + file.start().count()};
-        for (CollectiveSpan& span : clock.collectives) {
+        for (CollectiveSpan& span : clock.collectives.spans) {
           span.start += date;
           span.end += date;
         }
@@ -99,7 +107,7 @@ class NsysImport final : public Import {
     for (std::size_t i = 0; i < clocks_.size(); ++i) {
       shifts_.push_back(shift(dates_[i] + clocks_[i].offset - origin_));
       // The rows look collectives up by the file's own times.
-      for (CollectiveSpan& span : clocks_[i].collectives) {
+      for (CollectiveSpan& span : clocks_[i].collectives.spans) {
         span.start -= dates_[i];
         span.end -= dates_[i];
       }
@@ -110,16 +118,22 @@ class NsysImport final : public Import {
     return Picoseconds{static_cast<std::int64_t>(std::clamp(time, -most_apart, most_apart))};
   }
 
+  Result<FileFacts> facts_of(const std::string& path) const {
+    FileFacts facts;
+    TRY(const std::unique_ptr<ByteSource> bytes, open_bytes(path, &facts));
+    std::vector<char> buffer(1U << 20);
+    while (!unwanted_) {
+      TRY(const std::size_t n, bytes->read(buffer));
+      if (n == 0) break;
+    }
+    return facts;
+  }
+
   Result<void> send_head(TimelineSink& sink, const ImportReport& report) {
     std::vector<SourceInfo> sources;
     std::vector<RankInfo> ranks;
-    std::vector<char> buffer(1U << 20);
     for (NsysFile& file : files_) {
-      FileFacts facts;
-      TRY(const std::unique_ptr<ByteSource> bytes, open_bytes(file.path(), &facts));
-      for (std::size_t n = 1; n > 0;) {
-        TRY(n, bytes->read(buffer));
-      }
+      TRY(const FileFacts facts, facts_[sources.size()].get());
       for (const NsysProcess& process : file.processes()) {
         const std::size_t i = ranks.size();
         RankInfo rank;
@@ -179,6 +193,8 @@ class NsysImport final : public Import {
   std::vector<Time> shifts_;
   WideTime origin_ = 0;
   bool with_dates_ = false;
+  std::atomic<bool> unwanted_{false};
+  std::vector<std::future<Result<FileFacts>>> facts_;  // by file; waits for its threads when it goes
 };
 
 }  // namespace

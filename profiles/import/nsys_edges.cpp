@@ -1,9 +1,56 @@
-// Which device work the waits of an export waited for.
+// Waits of an export, and which device work they waited for.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "profiles/import/nsys_rows.h"
 
 namespace stave {
+namespace {
+
+constexpr std::int64_t all_streams = 4294967295;
+
+}  // namespace
+
+// syncType 1 event, 2 a stream waits for an event, 3 stream, 4 context.
+Result<void> NsysRows::waits() {
+  TRY_VOID(each("CUPTI_ACTIVITY_KIND_CUDA_EVENT", {"deviceId", "contextId", "streamId", "correlationId", "globalPid"},
+                [&](const sqlite::Statement& row) {
+                  const std::size_t at = position(file_.process(row.maybe_integer(4)));
+                  recorded_on_[{at, row.integer(3)}] = {at, row.integer(0), row.integer(1), row.integer(2)};
+                }));
+  static constexpr std::string_view names[] = {"Synchronization", "Event Sync", "Stream Wait Event", "Stream Sync",
+                                               "Context Sync"};
+  return each("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", device_columns({"syncType", "eventId", "eventSyncId"}),
+              [&](const sqlite::Statement& row) {
+                NsysProcess& process = file_.process(row.maybe_integer(2));
+                const std::size_t at = position(process);
+                Slice slice{.family = Family::Stream};
+                const auto span = this->span(row, at, slice.flags);
+                if (!span) return;
+                slice.start = span->first;
+                slice.duration = span->second;
+                const std::int64_t type = row.integer(first_own), number = row.integer(5);
+                slice.name = rows_.name(type > 0 && type < 5 ? names[type] : names[0]);
+                slice.step = process.step_at(slice.start - shifts_[at]);
+                StreamKey key{at, row.integer(3), row.integer(4), number};
+                if (const auto* working = working_stream(key)) key = working->first;
+                const std::int64_t device = std::get<1>(key);
+                // The host waits, or the stream does nothing: no work of the stream.
+                const auto [track, added] = wait_tracks_.try_emplace(key);
+                const bool all = number < 0 || number == all_streams;
+                if (added)
+                  track->second = rows_.add(Track{.rank = ranks_[at],
+                                                  .kind = TrackKind::Host,
+                                                  .name = all ? fmt::format("GPU {} waits", device)
+                                                              : fmt::format("GPU {} stream {} waits", device, number),
+                                                  .device = device,
+                                                  .stream = all ? std::nullopt : std::optional(number)});
+                slice.track = track->second;
+                rows_.add(slice);
+                if (type == 2 || type == 3) waits_.push_back({at, key, row.integer(6), type == 2, slice.end()});
+              });
+}
 
 void NsysRows::edges() {
   std::vector<IssuedWait> waits;
@@ -54,8 +101,10 @@ void NsysRows::edges() {
     waits.push_back(wait);
   }
   const EventFlows found = event_flows(issued_, waits);
-  for (const SliceFlow& flow : found.flows) rows_.add(flow);
-  report_.inferred_flows += static_cast<std::int64_t>(found.flows.size());
+  inferred(found.flows);
+  std::vector<SliceFlow> waited;
+  for (const HostWaits& waits : host_waits_) waits.flows(waited);
+  inferred(waited);
   if (found.contradicted > 0) problems_.count(problem_kinds::contradicted, {.file = file_.path()}, found.contradicted);
 }
 

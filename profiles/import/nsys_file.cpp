@@ -22,14 +22,34 @@ std::optional<Time> nsys_time(std::int64_t nanoseconds) {
   return Time{nanoseconds * 1000};
 }
 
-bool NsysProcess::needs(std::int64_t correlation) const {
-  return std::binary_search(needed.begin(), needed.end(), correlation);
+Family NsysText::kernel_family() {
+  if (!family) family = stave::kernel_family(text);
+  return *family;
+}
+
+HostWait NsysText::host_wait() {
+  if (!wait) wait = stave::host_wait(text);
+  return *wait;
+}
+
+bool NsysProcess::needs(std::int64_t correlation) {
+  if (next_needed >= needed.size() || needed[next_needed] != correlation) {
+    const auto at = std::lower_bound(needed.begin(), needed.end(), correlation);
+    if (at == needed.end() || *at != correlation) return false;
+    next_needed = static_cast<std::size_t>(at - needed.begin());
+  }
+  ++next_needed;
+  return true;
 }
 
 LaunchCall* NsysProcess::launch(std::int64_t correlation) {
-  const auto at = std::lower_bound(launches.begin(), launches.end(), correlation,
-                                   [](const LaunchCall& call, std::int64_t id) { return call.correlation < id; });
-  return at != launches.end() && at->correlation == correlation ? &*at : nullptr;
+  if (next_launch >= launches.size() || launches[next_launch].correlation != correlation) {
+    const auto at = std::lower_bound(launches.begin(), launches.end(), correlation,
+                                     [](const LaunchCall& call, std::int64_t id) { return call.correlation < id; });
+    if (at == launches.end() || at->correlation != correlation) return nullptr;
+    next_launch = static_cast<std::size_t>(at - launches.begin());
+  }
+  return &launches[next_launch++];
 }
 
 StepNumber NsysProcess::step_at(Time time) const {
@@ -46,12 +66,21 @@ NsysProcess& NsysFile::process(std::optional<std::int64_t> global_id) {
   return processes_.front();
 }
 
-std::string_view NsysFile::text(std::string_view column) {
-  std::int64_t id = 0;
-  const auto [end, error] = std::from_chars(column.data(), column.data() + column.size(), id);
-  if (error != std::errc{} || end != column.data() + column.size()) return column.substr(0, most_text);
-  const auto at = strings_.find(id);
-  return at == strings_.end() ? column : std::string_view(at->second);
+NsysText& NsysFile::text(const sqlite::Statement& row, int column, NsysText& own) {
+  std::optional<std::int64_t> id;
+  if (row.is_integer(column)) {
+    id = row.integer(column);
+  } else {
+    // Columns of type TEXT hold ids as digits.
+    const std::string_view digits = row.text(column);
+    std::int64_t n = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+    if (error == std::errc{} && end == digits.data() + digits.size()) id = n;
+  }
+  const auto at = id ? strings_.find(*id) : strings_.end();
+  if (at != strings_.end()) return at->second;
+  own = {.text = std::string(row.text(column).substr(0, most_text))};
+  return own;
 }
 
 std::string NsysFile::gpu(std::int64_t device, const char* column) {
@@ -73,13 +102,14 @@ Result<void> NsysFile::read_strings() {
   while (true) {
     TRY(const bool row, rows.step());
     if (!row) return {};
-    strings_.try_emplace(rows.integer(0), rows.text(1).substr(0, most_text));
+    strings_.try_emplace(rows.integer(0), NsysText{.text = std::string(rows.text(1).substr(0, most_text))});
   }
 }
 
 Result<void> NsysFile::find_processes(Progress* progress) {
   std::optional<Time> first;
   std::map<std::int64_t, NsysProcess> found;
+  NsysText own;
   for (const std::string_view table : device_tables)
     if (!tables_.table(table).empty() && !tables_.has(table, "globalPid")) tells_processes_ = false;
   const auto starts = [&](Time start) {
@@ -107,18 +137,16 @@ Result<void> NsysFile::find_processes(Progress* progress) {
       if (const auto device = rows.maybe_integer(4); device && (!process.device || *device < *process.device))
         process.device = *device;
       if (!kernels) continue;
-      const std::string_view name = text(rows.is_null(5) ? rows.text(6) : rows.text(5));
-      if (!names_collective(name)) continue;
+      NsysText& name = text(rows, rows.is_null(5) ? 6 : 5, own);
+      if (!name.collective()) continue;
       CollectiveSpan span;
-      span.op = collective_op(name);
       span.start = start->count();
       span.end = std::max(*start, *end).count();
-      process.collectives.push_back(std::move(span));
+      process.collectives.add("", collective_op(name.text), span);
     }
   }
-  for (const auto& [table, id] :
-       {std::pair{"CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid"}, {"NVTX_EVENTS", "globalTid"}}) {
-    const std::string sql = tables_.select(table, std::vector<std::string_view>{"start", id});
+  for (const std::string_view table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"}) {
+    const std::string sql = tables_.select(table, std::vector<std::string_view>{"start"});
     if (sql.empty()) continue;
     TRY(sqlite::Statement rows, database_.prepare(sql));
     while (true) {
@@ -150,6 +178,7 @@ Result<void> NsysFile::find_steps(Progress* progress) {
   if (sql.empty()) return {};
   std::map<std::int64_t, RepeatedRanges> by_process;
   std::map<std::int64_t, RepeatedRanges::Choice> choices;
+  NsysText own;
   for (const bool choosing : {true, false}) {
     TRY(sqlite::Statement rows, database_.prepare(sql + " ORDER BY 1"));
     std::map<std::int64_t, std::uint32_t> next;
@@ -162,7 +191,8 @@ Result<void> NsysFile::find_steps(Progress* progress) {
       if ((type != 59 && type != 60) || rows.is_null(1) || !start || !end || *end < *start || start->count() < 0)
         continue;
       NsysProcess& process = this->process(rows.maybe_integer(2));
-      const std::string_view name = rows.is_null(3) ? text(rows.text(4)) : rows.text(3).substr(0, most_text);
+      const std::string_view name =
+          rows.is_null(3) ? std::string_view(text(rows, 4, own).text) : rows.text(3).substr(0, most_text);
       if (choosing) {
         by_process[process.id].add(rows.integer(2), name, *start, *end);
         continue;

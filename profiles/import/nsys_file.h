@@ -10,6 +10,7 @@
 
 #include "core/base/progress.h"
 #include "profiles/import/collective_match.h"
+#include "profiles/import/host_waits.h"
 #include "profiles/import/kineto_probe.h"
 #include "profiles/import/nsys_tables.h"
 
@@ -20,6 +21,25 @@ inline constexpr std::int64_t thread_mask = 0xffffff;
 // Longer texts of a file are cut.
 inline constexpr std::size_t most_text = 65536;
 
+// A call with its correlation id, if something on a device or a wait names that id.
+struct LaunchCall {
+  std::int64_t correlation = 0;
+  Time start{};
+  SliceId slice{};
+};
+
+// A text of StringIds, with what was found out about it: most rows name few texts.
+struct NsysText {
+  std::string text{};
+  StringId name{};                 // the run's, once a row had it
+  std::optional<Family> family{};  // as the name of a kernel
+  std::optional<HostWait> wait{};  // as the name of a call
+
+  bool collective() { return kernel_family() == Family::Collective; }
+  Family kernel_family();
+  HostWait host_wait();
+};
+
 // A process with work on a device is a rank. Times are the file's own.
 struct NsysProcess {
   std::int64_t id = 0;  // globalPid; 0 where the file does not tell processes apart
@@ -27,11 +47,15 @@ struct NsysProcess {
   std::vector<std::int64_t> needed{};  // correlation ids that device work or waits name, sorted
   std::vector<LaunchCall> launches{};  // by correlation, once its API rows were read
   std::vector<ProbedStep> steps{};     // by start
-  std::vector<CollectiveSpan> collectives{};
+  Collectives collectives{};
 
-  bool needs(std::int64_t correlation) const;
+  // Rows come nearly in the order of their ids: the next one is looked at first.
+  bool needs(std::int64_t correlation);
   LaunchCall* launch(std::int64_t correlation);
   StepNumber step_at(Time time) const;
+
+  std::size_t next_needed = 0;
+  std::size_t next_launch = 0;
 };
 
 class NsysFile {
@@ -48,7 +72,8 @@ class NsysFile {
   bool tells_processes() const { return tells_processes_; }
 
   // The text of a name column, which holds an id of StringIds or the text itself.
-  std::string_view text(std::string_view column);
+  // It is the file's, or `own`, which is overwritten.
+  NsysText& text(const sqlite::Statement& row, int column, NsysText& own);
 
   std::int64_t rows() const { return rows_; }  // of the tables that are read
   Time start() const { return start_; }        // of the first row that is not warm-up
@@ -66,7 +91,7 @@ class NsysFile {
   NsysTables tables_;
   std::vector<NsysProcess> processes_;
   bool tells_processes_ = true;
-  std::unordered_map<std::int64_t, std::string> strings_;
+  std::unordered_map<std::int64_t, NsysText> strings_;
   std::int64_t rows_ = 0;
   Time start_{};
   std::optional<std::int64_t> unix_ns_;

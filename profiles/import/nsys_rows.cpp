@@ -4,45 +4,7 @@
 
 #include <algorithm>
 
-#include "core/base/json.h"
-#include "profiles/import/kineto_kinds.h"
-
 namespace stave {
-namespace {
-
-constexpr std::int64_t all_streams = 4294967295;
-
-// What each table of device work begins with.
-constexpr std::string_view device_columns[] = {"start",     "end",      "globalPid",     "deviceId",
-                                               "contextId", "streamId", "correlationId", "graphNodeId"};
-constexpr int first_own = 8;
-
-std::vector<std::string_view> with_device(std::initializer_list<std::string_view> own) {
-  std::vector<std::string_view> columns(std::begin(device_columns), std::end(device_columns));
-  columns.insert(columns.end(), own.begin(), own.end());
-  return columns;
-}
-
-std::optional<std::uint32_t> small(const sqlite::Statement& row, int column) {
-  const auto n = row.maybe_integer(column);
-  if (!n || *n < 0 || *n > UINT32_MAX) return std::nullopt;
-  return static_cast<std::uint32_t>(*n);
-}
-
-std::optional<LaunchDims> dims(const sqlite::Statement& row, int column) {
-  const auto x = small(row, column), y = small(row, column + 1), z = small(row, column + 2);
-  return x && y && z ? std::optional(LaunchDims{*x, *y, *z}) : std::nullopt;
-}
-
-// Nsight's words for a copy's direction.
-std::string_view copy_name(std::optional<std::uint32_t> kind) {
-  static constexpr std::string_view names[] = {"Memcpy",      "Memcpy HtoD", "Memcpy DtoH", "Memcpy HtoA",
-                                               "Memcpy AtoH", "Memcpy AtoA", "Memcpy AtoD", "Memcpy DtoA",
-                                               "Memcpy DtoD", "Memcpy HtoH", "Memcpy PtoP"};
-  return kind && *kind < std::size(names) ? names[*kind] : names[0];
-}
-
-}  // namespace
 
 NsysRows::NsysRows(NsysFile& file, std::span<const std::uint32_t> ranks, std::span<const RankClock> clocks,
                    std::span<const Time> shifts, const ImportOptions& options, RowBatches& rows,
@@ -56,32 +18,6 @@ NsysRows::NsysRows(NsysFile& file, std::span<const std::uint32_t> ranks, std::sp
       problems_(problems),
       report_(report),
       progress_(progress) {}
-
-template <class Take>
-Result<void> NsysRows::each(std::string_view table, const Columns& columns, Take take) {
-  const std::string sql = file_.tables().select(table, columns);
-  if (sql.empty()) return {};
-  table_ = file_.tables().table(table);
-  row_ = 0;
-  const auto read = [&]() -> Result<void> {
-    TRY(sqlite::Statement row, file_.database().prepare(sql));
-    while (true) {
-      TRY(const bool more, row.step());
-      if (!more) return {};
-      ++row_;
-      take(row);
-      TRY_VOID(rows_.flush_if_full());
-      if (++all_rows_ % 8192 != 0) continue;
-      if (progress_ != nullptr) progress_->done += 8192;
-      TRY_VOID(still_wanted(progress_));
-    }
-  };
-  Result<void> done = read();
-  if (done || done.problems()[0].place.file != file_.path()) return done;
-  problems_.say(problem_kinds::damaged, {.file = file_.path()},
-                fmt::format("{} row {}: {}", table_, row_ + 1, done.problems()[0].message));
-  return {};
-}
 
 void NsysRows::count(const ProblemKind& kind, std::int64_t by) {
   problems_.count(kind, {.file = file_.path(), .row = fmt::format("{} row {}", table_, row_)}, by);
@@ -108,27 +44,9 @@ std::optional<std::pair<Time, Picoseconds>> NsysRows::span(const sqlite::Stateme
   return std::pair{*start + shifts_[process], duration};
 }
 
-NsysRows::Stream& NsysRows::stream(const StreamKey& key) {
-  const auto [at, added] = streams_.try_emplace(key);
-  if (added) {
-    const auto& [process, device, context, number] = key;
-    at->second.track = rows_.add(Track{.rank = ranks_[process],
-                                       .kind = TrackKind::Stream,
-                                       .name = fmt::format("GPU {} stream {}", device, number),
-                                       .device = device,
-                                       .context = context,
-                                       .stream = number});
-  }
-  return at->second;
-}
-
-const std::pair<const NsysRows::StreamKey, NsysRows::Stream>* NsysRows::working_stream(const StreamKey& key) const {
-  const auto same = [&](const auto& at) {
-    return std::get<0>(at.first) == std::get<0>(key) && std::get<2>(at.first) == std::get<2>(key) &&
-           std::get<3>(at.first) == std::get<3>(key);
-  };
-  const auto at = std::find_if(streams_.begin(), streams_.end(), same);
-  return at == streams_.end() ? nullptr : &*at;
+StringId NsysRows::name_of(NsysText& text, std::string_view otherwise) {
+  if (!text.name) text.name = rows_.name(text.text.empty() ? otherwise : std::string_view(text.text));
+  return text.name;
 }
 
 TrackId NsysRows::thread_track(std::size_t process, std::int64_t global_tid, TrackKind kind) {
@@ -143,59 +61,10 @@ TrackId NsysRows::thread_track(std::size_t process, std::int64_t global_tid, Tra
   return at->second;
 }
 
-std::string NsysRows::extras(const sqlite::Statement& row, const Columns& columns, std::size_t from) const {
-  std::string json;
-  for (std::size_t i = from; i < columns.size(); ++i) {
-    const auto column = static_cast<int>(i);
-    const std::string_view text = row.text(column);
-    if (text.empty()) continue;
-    const bool number = integer({JsonValue::Kind::Number, false, text}).has_value();
-    json += fmt::format("{}\"{}\": {}", json.empty() ? "{" : ", ", columns[i],
-                        number ? std::string(text) : json_quoted(text.substr(0, most_text)));
-  }
-  return json.empty() ? json : json + "}";
-}
-
-std::optional<NsysRows::Placed> NsysRows::place(const sqlite::Statement& row, bool kernel) {
-  NsysProcess& process = file_.process(row.maybe_integer(2));
-  Placed placed{.process = position(process), .on = {}};
-  const auto span = this->span(row, placed.process, placed.slice.flags);
-  if (!span) return std::nullopt;
-  placed.slice.start = span->first;
-  placed.slice.duration = span->second;
-  if (span->second.count() == 0 && placed.slice.flags == 0) count(problem_kinds::zero_duration);
-  placed.on = {placed.process, row.integer(3), row.integer(4), row.integer(5)};
-  Stream& on = stream(placed.on);
-  placed.slice.track = on.track;
-  placed.slice.lane = on.lanes.place(placed.slice.start, placed.slice.duration, kernel);
-  placed.correlation = row.maybe_integer(6);
-  placed.launch = placed.correlation ? process.launch(*placed.correlation) : nullptr;
-  if (placed.launch == nullptr) {
-    placed.slice.flags |= slice_flags::orphan;
-    ++report_.orphans;
-    count(problem_kinds::orphan);
-  } else if (placed.launch->start > placed.slice.start - shifts_[placed.process]) {
-    count(problem_kinds::before_launch);
-  }
-  placed.slice.step =
-      process.step_at(placed.launch != nullptr ? placed.launch->start : placed.slice.start - shifts_[placed.process]);
-  return placed;
-}
-
-SliceId NsysRows::add(const Placed& placed) {
-  const SliceId id = rows_.add(placed.slice);
-  if (placed.launch == nullptr) return id;
-  rows_.add(SliceFlow{placed.launch->slice, id, FlowKind::Launch, Certainty::Recorded});
-  if (has_waits_) {
-    issued_.push_back({placed.slice.track, id, placed.slice.start, placed.slice.end(),
-                       placed.launch->start + shifts_[placed.process]});
-    stream_of_launch_.try_emplace({placed.process, placed.launch->correlation}, placed.on);
-  }
-  return id;
-}
-
 // Before the device work, so that each of its rows finds its launch.
 Result<void> NsysRows::calls() {
+  std::vector<std::tuple<std::size_t, SliceId, Time, Time>> waiting;
+  NsysText own;
   TRY_VOID(each("CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"},
                 [&](const sqlite::Statement& row) {
                   const std::int64_t thread = row.integer(2);
@@ -207,19 +76,30 @@ Result<void> NsysRows::calls() {
                   slice.start = span->first;
                   slice.duration = span->second;
                   slice.track = thread_track(at, thread, TrackKind::Host);
-                  const std::string_view name = file_.text(row.text(4));
-                  slice.name = rows_.name(name.empty() ? "API call" : name);
+                  NsysText& text = file_.text(row, 4, own);
+                  const std::string_view name = text.text;
+                  slice.name = name_of(text, "API call");
                   slice.step = process.step_at(slice.start - shifts_[at]);
+                  slice.lane = depth(thread, slice.start, slice.end());
                   const SliceId id = rows_.add(slice);
                   ++report_.calls;
                   const std::optional<std::int64_t> correlation = row.maybe_integer(3);
                   rows_.add(ApiDetail{id, correlation, row.maybe_integer(5)});
+                  const HostWait wait = text.host_wait();
+                  if (wait == HostWait::Device || wait == HostWait::Some) {
+                    host_waits_[at].add(slice.start, slice.end(), wait);
+                    waiting.emplace_back(at, id, slice.start, slice.end());
+                  }
                   if (!correlation || *correlation == 0) return;
                   const Time own = slice.start - shifts_[at];
                   const bool record = name.starts_with("cudaEventRecord") || name.starts_with("cuEventRecord");
                   if (has_waits_ && record) by_thread_[thread].records.push_back({own, *correlation});
                   if (!process.needs(*correlation)) return;
                   process.launches.push_back({*correlation, own, id});
+                  if (name.find("Memcpy") != std::string_view::npos) {
+                    std::vector<SliceFlow> none;  // its copy comes later
+                    copy_waits_[at].call(*correlation, id, slice.end(), wait == HostWait::Copy, none);
+                  }
                   if (!has_waits_) return;
                   if (name.find("WaitEvent") != std::string_view::npos)
                     thread_of_call_[{at, *correlation}] = thread;
@@ -240,6 +120,8 @@ Result<void> NsysRows::calls() {
     }
     process.launches = std::move(once);
   }
+  for (HostWaits& waits : host_waits_) waits.settle({}, has_waits_);
+  for (const auto& [at, id, start, end] : waiting) host_waits_[at].set_slice(start, end, id);
   const auto by_start = [](const ThreadCall& a, const ThreadCall& b) { return a.start < b.start; };
   for (auto& [id, thread] : by_thread_) {
     std::stable_sort(thread.records.begin(), thread.records.end(), by_start);
@@ -248,167 +130,35 @@ Result<void> NsysRows::calls() {
   return {};
 }
 
-Result<void> NsysRows::kernels() {
-  Columns columns = with_device({"shortName", "demangledName", "mangledName", "graphId", "gridX", "gridY", "gridZ",
-                                 "blockX", "blockY", "blockZ", "clusterX", "clusterY", "clusterZ", "registersPerThread",
-                                 "staticSharedMemory", "dynamicSharedMemory"});
-  const std::size_t own = columns.size();
-  for (const std::string_view more :
-       {"greenContextId", "launchType", "cacheConfig", "localMemoryPerThread", "localMemoryTotal", "gridId",
-        "sharedMemoryExecuted", "sharedMemoryLimitConfig", "clusterSchedulingPolicy", "maxPotentialClusterSize",
-        "maxActiveClusters", "sharedMemoryRequestedPercentage", "priority"})
-    if (file_.tables().has("CUPTI_ACTIVITY_KIND_KERNEL", more)) columns.push_back(more);
-  return each("CUPTI_ACTIVITY_KIND_KERNEL", columns, [&](const sqlite::Statement& row) {
-    std::optional<Placed> placed = place(row, true);
-    if (!placed) return;
-    std::string_view names[3];
-    for (int i = 0; i < 3; ++i) names[i] = row.is_null(first_own + i) ? "" : file_.text(row.text(first_own + i));
-    std::string_view name = !names[0].empty() ? names[0] : !names[1].empty() ? names[1] : names[2];
-    if (name.empty()) name = "kernel";
-    placed->slice.name = rows_.name(name);
-    placed->slice.family = kernel_family(names[1].empty() ? name : names[1]);
-    const SliceId id = add(*placed);
-    ++report_.kernels;
-    KernelDetail detail{.slice = id, .correlation = placed->correlation};
-    detail.graph = row.maybe_integer(first_own + 3);
-    detail.graph_node = row.maybe_integer(7);
-    detail.grid = dims(row, first_own + 4);
-    detail.block = dims(row, first_own + 7);
-    detail.cluster = dims(row, first_own + 10);
-    detail.registers_per_thread = small(row, first_own + 13);
-    detail.static_shared_bytes = small(row, first_own + 14);
-    detail.dynamic_shared_bytes = small(row, first_own + 15);
-    if (!names[1].empty()) detail.demangled_name = rows_.name(names[1]);
-    rows_.add(detail);
-    if (options_.args)
-      if (std::string json = extras(row, columns, own); !json.empty()) rows_.add(ArgsDetail{id, std::move(json)});
-    if (placed->slice.family != Family::Collective) return;
-    const WideTime start = row.integer(0) * ps_per_ns;
-    for (const CollectiveSpan& span : clocks_[placed->process].collectives) {
-      if (span.start < start) continue;
-      if (span.start > start) break;
-      if (!span.matched || span.op != collective_op(name)) continue;
-      CollectiveDetail found{.slice = id};
-      found.communicator = rows_.name("unnamed");
-      found.sequence = span.sequence;
-      found.op = rows_.name(span.op.empty() ? "collective" : span.op);
-      found.arrival_wait = span.arrival_wait;
-      found.transfer = span.transfer;
-      found.matched_by = span.matched_by;
-      rows_.add(found);
-      break;
-    }
-  });
-}
-
-Result<void> NsysRows::copies(bool memset) {
-  const Columns columns = memset
-                              ? with_device({"bytes", "value", "memKind"})
-                              : with_device({"bytes", "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"});
-  return each(memset ? "CUPTI_ACTIVITY_KIND_MEMSET" : "CUPTI_ACTIVITY_KIND_MEMCPY", columns,
-              [&](const sqlite::Statement& row) {
-                std::optional<Placed> placed = place(row, false);
-                if (!placed) return;
-                CopyDetail copy{.memset = memset, .correlation = placed->correlation};
-                copy.graph_node = row.maybe_integer(7);
-                copy.bytes = row.maybe_integer(first_own);
-                if (memset) {
-                  copy.memset_value = small(row, first_own + 1);
-                  copy.destination_kind = small(row, first_own + 2);
-                } else {
-                  copy.copy_kind = small(row, first_own + 1);
-                  copy.source_kind = small(row, first_own + 2);
-                  copy.destination_kind = small(row, first_own + 3);
-                  copy.source_device = small(row, first_own + 4);
-                  copy.destination_device = small(row, first_own + 5);
-                }
-                placed->slice.name = rows_.name(memset ? "Memset" : copy_name(copy.copy_kind));
-                placed->slice.family = Family::Memory;
-                copy.slice = add(*placed);
-                ++report_.copies;
-                rows_.add(copy);
-              });
-}
-
-Result<void> NsysRows::graph_launches() {
-  return each(
-      "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", with_device({"graphId", "graphExecId"}), [&](const sqlite::Statement& row) {
-        std::optional<Placed> placed = place(row, false);
-        if (!placed) return;
-        placed->slice.name = rows_.name(fmt::format("CUDA graph {}", row.integer(first_own)));
-        placed->slice.family = Family::Compute;
-        const SliceId id = add(*placed);
-        ++graph_launches_;
-        rows_.add(KernelDetail{.slice = id, .correlation = placed->correlation, .graph = row.maybe_integer(first_own)});
-      });
-}
-
-// syncType 1 event, 2 a stream waits for an event, 3 stream, 4 context.
-Result<void> NsysRows::waits() {
-  TRY_VOID(each("CUPTI_ACTIVITY_KIND_CUDA_EVENT", {"deviceId", "contextId", "streamId", "correlationId", "globalPid"},
-                [&](const sqlite::Statement& row) {
-                  const std::size_t at = position(file_.process(row.maybe_integer(4)));
-                  recorded_on_[{at, row.integer(3)}] = {at, row.integer(0), row.integer(1), row.integer(2)};
-                }));
-  static constexpr std::string_view names[] = {"Synchronization", "Event Sync", "Stream Wait Event", "Stream Sync",
-                                               "Context Sync"};
-  return each("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", with_device({"syncType", "eventId", "eventSyncId"}),
-              [&](const sqlite::Statement& row) {
-                NsysProcess& process = file_.process(row.maybe_integer(2));
-                const std::size_t at = position(process);
-                Slice slice{.family = Family::Stream};
-                const auto span = this->span(row, at, slice.flags);
-                if (!span) return;
-                slice.start = span->first;
-                slice.duration = span->second;
-                const std::int64_t type = row.integer(first_own), number = row.integer(5);
-                slice.name = rows_.name(type > 0 && type < 5 ? names[type] : names[0]);
-                slice.step = process.step_at(slice.start - shifts_[at]);
-                StreamKey key{at, row.integer(3), row.integer(4), number};
-                if (const auto* working = working_stream(key)) key = working->first;
-                const std::int64_t device = std::get<1>(key);
-                // The host waits, or the stream does nothing: no work of the stream.
-                const auto [track, added] = wait_tracks_.try_emplace(key);
-                const bool all = number < 0 || number == all_streams;
-                if (added)
-                  track->second = rows_.add(Track{.rank = ranks_[at],
-                                                  .kind = TrackKind::Host,
-                                                  .name = all ? fmt::format("GPU {} waits", device)
-                                                              : fmt::format("GPU {} stream {} waits", device, number),
-                                                  .device = device,
-                                                  .stream = all ? std::nullopt : std::optional(number)});
-                slice.track = track->second;
-                rows_.add(slice);
-                if (type == 2 || type == 3) waits_.push_back({at, key, row.integer(6), type == 2, slice.end()});
-              });
-}
-
 // eventType 59 push and pop, 60 start and end, 34 a mark; without the column, push and pop.
 Result<void> NsysRows::ranges() {
-  return each(
-      "NVTX_EVENTS", {"start", "end", "globalTid", "text", "textId", "eventType"}, [&](const sqlite::Statement& row) {
-        const std::int64_t type = row.is_null(5) ? 59 : row.integer(5);
-        if (type != 59 && type != 60 && type != 34) return;
-        if (type != 34 && row.is_null(1)) return count(problem_kinds::unbalanced);
-        NsysProcess& process = file_.process(row.maybe_integer(2));
-        const std::size_t at = position(process);
-        Slice slice{.family = Family::Mark};
-        if (type == 34 && row.is_null(1)) {
-          const std::optional<Time> start = nsys_time(row.integer(0));
-          if (!start) return count(problem_kinds::bad_row);
-          slice.start = *start + shifts_[at];
-        } else {
-          const auto span = this->span(row, at, slice.flags);
-          if (!span) return;
-          slice.start = span->first;
-          slice.duration = span->second;
-        }
-        const std::string_view name = row.is_null(3) ? file_.text(row.text(4)) : row.text(3).substr(0, most_text);
-        slice.name = rows_.name(name.empty() ? "range" : name);
-        slice.track = thread_track(at, row.integer(2), TrackKind::Range);
-        slice.step = process.step_at(slice.start - shifts_[at]);
-        rows_.add(slice);
-      });
+  NsysText own;
+  return each("NVTX_EVENTS", {"start", "end", "globalTid", "text", "textId", "eventType"},
+              [&](const sqlite::Statement& row) {
+                const std::int64_t type = row.is_null(5) ? 59 : row.integer(5);
+                if (type != 59 && type != 60 && type != 34) return;
+                if (type != 34 && row.is_null(1)) return count(problem_kinds::unbalanced);
+                NsysProcess& process = file_.process(row.maybe_integer(2));
+                const std::size_t at = position(process);
+                Slice slice{.family = Family::Mark};
+                if (type == 34 && row.is_null(1)) {
+                  const std::optional<Time> start = nsys_time(row.integer(0));
+                  if (!start) return count(problem_kinds::bad_row);
+                  slice.start = *start + shifts_[at];
+                } else {
+                  const auto span = this->span(row, at, slice.flags);
+                  if (!span) return;
+                  slice.start = span->first;
+                  slice.duration = span->second;
+                }
+                if (row.is_null(3))
+                  slice.name = name_of(file_.text(row, 4, own), "range");
+                else
+                  slice.name = rows_.name(row.text(3).empty() ? "range" : row.text(3).substr(0, most_text));
+                slice.track = thread_track(at, row.integer(2), TrackKind::Range);
+                slice.step = process.step_at(slice.start - shifts_[at]);
+                rows_.add(slice);
+              });
 }
 
 Result<void> NsysRows::counters() {
@@ -449,7 +199,7 @@ Result<void> NsysRows::diagnostics() {
 }
 
 void NsysRows::finish() {
-  for (const auto& [key, on] : streams_) {
+  for (auto& [key, on] : streams_) {
     const StreamLanes::Overlaps overlaps = on.lanes.overlaps();
     report_.overlaps += overlaps.kernels;
     if (overlaps.kernels > 0) problems_.count(problem_kinds::overlap, {.file = file_.path()}, overlaps.kernels);
@@ -476,7 +226,24 @@ void NsysRows::finish() {
                   fmt::format("schema version {} is not one that Stave was tried with (3.24 to 3.28)", version));
 }
 
+std::uint16_t NsysRows::depth(std::int64_t thread, Time start, Time end) {
+  std::vector<std::pair<Time, Time>>& open = open_calls_[thread];
+  while (!open.empty() && open.back().second <= start) open.pop_back();
+  // A row that is not in the order of time lies in none of these.
+  if (!open.empty() && (start < open.back().first || open.back().second < end)) return 0;
+  const std::size_t lane = std::min<std::size_t>(open.size(), StreamLanes::most_lanes - 1);
+  open.emplace_back(start, end);
+  return static_cast<std::uint16_t>(lane);
+}
+
+void NsysRows::inferred(const std::vector<SliceFlow>& flows) {
+  for (const SliceFlow& flow : flows) rows_.add(flow);
+  report_.inferred_flows += static_cast<std::int64_t>(flows.size());
+}
+
 Result<void> NsysRows::read() {
+  host_waits_.resize(file_.processes().size());
+  copy_waits_.resize(file_.processes().size());
   has_waits_ = !file_.tables().table("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION").empty();
   TRY_VOID(calls());
   TRY_VOID(kernels());

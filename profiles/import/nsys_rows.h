@@ -1,12 +1,16 @@
 // The second look at an export: its rows become a timeline's.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <initializer_list>
 #include <map>
 #include <string>
 #include <tuple>
 #include <vector>
 
 #include "profiles/import/event_flows.h"
+#include "profiles/import/host_waits.h"
 #include "profiles/import/importer.h"
 #include "profiles/import/nsys_file.h"
 #include "profiles/import/row_batches.h"
@@ -35,7 +39,7 @@ class NsysRows {
   };
   struct Stream {
     TrackId track{};
-    StreamLanes lanes{};
+    StreamLanes lanes{StreamLanes::any_order};  // a table after the other
   };
   // process position, device, context, stream
   using StreamKey = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>;
@@ -46,6 +50,10 @@ class NsysRows {
     LaunchCall* launch = nullptr;
     std::optional<std::int64_t> correlation{};
   };
+
+  // What a table of device work begins with, and columns of its own.
+  static Columns device_columns(std::initializer_list<std::string_view> own);
+  static constexpr int first_own = 8;
 
   // Calls `take` for each row; a damaged table ends with a problem, not with an error.
   template <class Take>
@@ -60,6 +68,9 @@ class NsysRows {
   Result<void> counters();
   Result<void> diagnostics();
   void edges();
+  // The lane of a call: how many others it lies in.
+  std::uint16_t depth(std::int64_t thread, Time start, Time end);
+  void inferred(const std::vector<SliceFlow>& flows);
   void finish();
 
   // Start, end, process, lane, launch of a device row whose first columns are those of device_columns.
@@ -72,9 +83,10 @@ class NsysRows {
   Stream& stream(const StreamKey& key);
   // The stream with device work, whatever the device: rows of waits do not always name the right one.
   const std::pair<const StreamKey, Stream>* working_stream(const StreamKey& key) const;
+  // `otherwise` stands for an empty text.
+  StringId name_of(NsysText& text, std::string_view otherwise);
   TrackId thread_track(std::size_t process, std::int64_t global_tid, TrackKind kind);
   void count(const ProblemKind& kind, std::int64_t by = 1);
-  std::string extras(const sqlite::Statement& row, const Columns& columns, std::size_t from) const;
 
   NsysFile& file_;
   std::span<const std::uint32_t> ranks_;
@@ -105,8 +117,37 @@ class NsysRows {
   };
   std::vector<RawWait> waits_;
   std::vector<IssuedWork> issued_;
+  std::vector<HostWaits> host_waits_;  // by process
+  std::vector<CopyWaits> copy_waits_;
+  std::map<std::int64_t, std::vector<std::pair<Time, Time>>> open_calls_;  // that a thread is in
   bool has_waits_ = false;
   std::int64_t graph_launches_ = 0;
 };
+
+template <class Take>
+Result<void> NsysRows::each(std::string_view table, const Columns& columns, Take take) {
+  const std::string sql = file_.tables().select(table, columns);
+  if (sql.empty()) return {};
+  table_ = file_.tables().table(table);
+  row_ = 0;
+  const auto read = [&]() -> Result<void> {
+    TRY(sqlite::Statement row, file_.database().prepare(sql));
+    while (true) {
+      TRY(const bool more, row.step());
+      if (!more) return {};
+      ++row_;
+      take(row);
+      TRY_VOID(rows_.flush_if_full());
+      if (++all_rows_ % 8192 != 0) continue;
+      if (progress_ != nullptr) progress_->done += 8192;
+      TRY_VOID(still_wanted(progress_));
+    }
+  };
+  Result<void> done = read();
+  if (done || done.problems()[0].place.file != file_.path()) return done;
+  problems_.say(problem_kinds::damaged, {.file = file_.path()},
+                fmt::format("{} row {}: {}", table_, row_ + 1, done.problems()[0].message));
+  return {};
+}
 
 }  // namespace stave

@@ -63,6 +63,12 @@ inline constexpr ProblemKind clocks{"STV0763", Note, false, "{}"};
 inline constexpr ProblemKind not_read{"STV0764", Note, false, "not read: {}"};
 inline constexpr ProblemKind covers{"STV0765", Warning, false,
                                     "{} kernels last over several later ones of their stream: a wrong end?"};
+inline constexpr ProblemKind bad_message{"STV0770", Warning, true,
+                                         "{} messages are damaged or lack what they must have and were left out"};
+inline constexpr ProblemKind missing_text{
+    "STV0771", Warning, false, "{} texts that were told before the recording's start; shown as their number"};
+inline constexpr ProblemKind bad_dependency{"STV0773", Note, false,
+                                            "{} dependencies contradict the times or name no node; no edges for those"};
 }  // namespace problem_kinds
 
 class ProblemCounts {

@@ -11,7 +11,7 @@ std::optional<std::uint32_t> rank_in_name(std::string_view file) {
   for (const std::string_view word : {"rank", "worker"}) {
     for (std::size_t at = file.find(word); at != std::string_view::npos; at = file.find(word, at + 1)) {
       std::string_view number = file.substr(at + word.size());
-      if (number.starts_with('_') || number.starts_with('-')) number.remove_prefix(1);
+      if (number.starts_with('_') || number.starts_with('-') || number.starts_with(' ')) number.remove_prefix(1);
       std::uint32_t rank = 0;
       const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), rank);
       if (error == std::errc{} && rank < (1U << 24)) return rank;

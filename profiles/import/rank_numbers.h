@@ -16,7 +16,7 @@ struct RankNumber {
   std::string from{};  // "distributedInfo", "file name", "position"
 };
 
-// The N of "rank3", "rank_3", "rank-3", "worker3" in a file name.
+// The N of "rank3", "rank_3", "rank-3", "rank 3", "worker3" in the name of a file or a process.
 std::optional<std::uint32_t> rank_in_name(std::string_view file);
 
 struct RankHint {

@@ -1,5 +1,7 @@
 #include "profiles/import/trace_texts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -89,10 +91,19 @@ std::optional<std::uint64_t> tar_number(std::string_view field) {
   return value;
 }
 
-bool names_json(std::string_view name) { return name.ends_with(".json") || name.ends_with(".trace"); }
+bool ends_with_any(std::string_view name, std::span<const std::string_view> suffixes) {
+  return std::any_of(suffixes.begin(), suffixes.end(), [&](std::string_view suffix) { return name.ends_with(suffix); });
+}
 
-// Members that are regular files named like JSON, in the archive's order.
+// Without the suffix of gzip.
+std::string_view without_gz(std::string_view name) {
+  if (name.ends_with(".gz")) name.remove_suffix(3);
+  return name;
+}
+
+// Members that are regular files named like the format's, in the archive's order.
 Result<void> each_member(ByteSource& tar, TraceText text, const std::string& path,
+                         std::span<const std::string_view> suffixes,
                          const std::function<Result<void>(const TraceText&)>& visit) {
   std::vector<char> header(tar_block);
   std::string long_name;
@@ -126,7 +137,7 @@ Result<void> each_member(ByteSource& tar, TraceText text, const std::string& pat
     }
     const std::string name = long_name.empty() ? field(0, 100) : std::exchange(long_name, {});
     Limited content(tar, *size);
-    if ((type == '0' || type == '\0') && (names_json(name) || name.ends_with(".json.gz"))) {
+    if ((type == '0' || type == '\0') && ends_with_any(without_gz(name), suffixes)) {
       if (name.ends_with(".gz"))
         return error_at({.file = path}, "STV0734", "it holds {}: unpack the archive and name the folder", name);
       text.name = fs::path(name).filename().string();
@@ -140,8 +151,10 @@ Result<void> each_member(ByteSource& tar, TraceText text, const std::string& pat
 
 }  // namespace
 
-Result<TraceTexts> TraceTexts::find(std::span<const std::string> paths) {
+Result<TraceTexts> TraceTexts::find(std::span<const std::string> paths, std::span<const std::string_view> suffixes) {
+  static constexpr std::string_view archives[] = {".tar", ".tar.gz", ".tgz"};
   TraceTexts texts;
+  texts.suffixes_ = suffixes;
   std::error_code error;
   for (const std::string& path : paths) {
     if (!fs::is_directory(path, error)) {
@@ -151,11 +164,12 @@ Result<TraceTexts> TraceTexts::find(std::span<const std::string> paths) {
     std::vector<std::string> inside;
     for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
       const std::string name = at->path().filename().string();
-      for (const std::string_view suffix : {".json", ".json.gz", ".tar", ".tar.gz", ".tgz"})
-        if (name.ends_with(suffix) && at->is_regular_file(error)) inside.push_back(at->path().string());
+      if ((ends_with_any(without_gz(name), suffixes) || ends_with_any(name, archives)) && at->is_regular_file(error))
+        inside.push_back(at->path().string());
     }
     if (inside.empty())
-      return error_at({.file = path}, "STV0731", "the folder holds no .json, .json.gz or .tar.gz file");
+      return error_at({.file = path}, "STV0731", "the folder holds no file named {}, none of them with .gz, and no {}",
+                      fmt::join(suffixes, ", "), fmt::join(archives, ", "));
     std::sort(inside.begin(), inside.end());
     texts.files_.insert(texts.files_.end(), inside.begin(), inside.end());
   }
@@ -179,7 +193,7 @@ Result<void> TraceTexts::each(const std::function<Result<void>(const TraceText&)
     const auto read = [&]() -> Result<void> {
       TRY(const std::string_view head, peeked.peek(tar_block));
       TraceText text{fs::path(path).filename().string(), path, static_cast<std::uint32_t>(i), &peeked};
-      if (is_tar(head)) return each_member(peeked, text, path, visit);
+      if (is_tar(head)) return each_member(peeked, text, path, suffixes_, visit);
       return visit(text);
     };
     if (Result<void> done = read(); !done) {
@@ -196,11 +210,13 @@ Result<void> TraceTexts::each(const std::function<Result<void>(const TraceText&)
   return {};
 }
 
-std::vector<SourceInfo> TraceTexts::sources() const {
+std::vector<SourceInfo> TraceTexts::sources(std::string_view format) const {
   std::vector<SourceInfo> sources;
   for (std::size_t i = 0; i < files_.size(); ++i)
-    sources.push_back(
-        {.name = fs::path(files_[i]).filename().string(), .sha256 = facts_[i].sha256, .bytes = facts_[i].bytes});
+    sources.push_back({.name = fs::path(files_[i]).filename().string(),
+                       .sha256 = facts_[i].sha256,
+                       .bytes = facts_[i].bytes,
+                       .format = std::string(format)});
   return sources;
 }
 

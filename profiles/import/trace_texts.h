@@ -1,5 +1,5 @@
-// The JSON texts in what the user named: a file, a gzip file, a tar or tar.gz
-// archive of such files, or a folder of them.
+// The texts of one format in what the user named: a file, a gzip file, a tar or
+// tar.gz archive of such files, or a folder of them.
 #pragma once
 
 #include <functional>
@@ -22,8 +22,9 @@ struct TraceText {
 
 class TraceTexts {
  public:
-  // Folders become the .json, .json.gz and .tar.gz files in them, by name.
-  static Result<TraceTexts> find(std::span<const std::string> paths);
+  // `suffixes`: how names of the format's files end, ".json"; they live as long
+  // as this. Folders become such files in them, also with .gz behind, and archives, by name.
+  static Result<TraceTexts> find(std::span<const std::string> paths, std::span<const std::string_view> suffixes);
 
   // One text after the other; call it as often as needed, the order is the same.
   // Read a text to its end, or leave it; a damaged archive or gzip file ends
@@ -33,10 +34,11 @@ class TraceTexts {
                     std::atomic<std::int64_t>* bytes_read = nullptr);
 
   // One for each file. Hashes are known after each().
-  std::vector<SourceInfo> sources() const;
+  std::vector<SourceInfo> sources(std::string_view format = "") const;
   std::int64_t total_bytes() const { return total_bytes_; }
 
  private:
+  std::span<const std::string_view> suffixes_;
   std::vector<std::string> files_;
   std::vector<FileFacts> facts_;
   std::int64_t total_bytes_ = 0;

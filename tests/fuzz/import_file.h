@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "core/timeline/timeline.h"
 #include "profiles/import/importer.h"
@@ -18,7 +19,7 @@ inline void import_bytes(const std::uint8_t* data, std::size_t size, const char*
   std::FILE* file = std::fopen(path.c_str(), "wb");
   if (file == nullptr || std::fwrite(data, 1, size, file) != size) std::abort();
   std::fclose(file);
-  const std::string paths[] = {path};
+  const std::vector<std::string> paths{path};
   const Result<const Importer*> importer = find_importer(paths);
   if (!importer) return;
   const Result<std::unique_ptr<Import>> import = (*importer)->open(paths, {}, nullptr);

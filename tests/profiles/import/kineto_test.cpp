@@ -154,6 +154,34 @@ void expect_two_ranks(const ImportedTimeline& trace) {
   EXPECT_EQ(std::min(waits[0], waits[1]), 0_us);
 }
 
+// Without records of waits the times say what a call waited for.
+TEST(Kineto, CallsThatWaitGetAnEdgeFromTheWorkThatEndsLast) {
+  const auto copy = [](int correlation, const std::string& start, const std::string& name) {
+    return R"({"ph": "X", "cat": "gpu_memcpy", "name": ")" + name + R"(", "pid": 0, "tid": 7, "ts": )" + start +
+           R"(, "dur": 2, "args": {"device": 0, "stream": 7, "correlation": )" + std::to_string(correlation) + "}}";
+  };
+  const ImportedTimeline trace = import_text(kineto(
+      copy(3, "104", "Memcpy DtoH (Device -> Pinned)") + "," + call(1, "0") + "," + kernel("early", 1, "5", "10") +
+      "," + call(2, "3") + "," + kernel("late", 2, "20", "30", 8) + "," + call(4, "10", "45", "cudaDeviceSynchronize") +
+      "," + call(5, "70", "5", "cudaStreamSynchronize") + "," + call(3, "100", "10", "cudaMemcpy") + "," +
+      call(6, "120", "10", "cudaMemcpyAsync") + "," + copy(6, "124", "Memcpy DtoH (Device -> Pageable)") + "," +
+      call(7, "140", "10", "cudaMemcpyAsync") + "," + copy(7, "144", "Memcpy HtoD (Pinned -> Device)")));
+  EXPECT_EQ(trace.report.inferred_flows, 3);
+  ASSERT_EQ(trace.flows(FlowKind::Host, Certainty::Inferred), 3);
+  const auto names = [&](const SliceFlow& flow) {
+    return std::pair(std::string(trace.timeline.text(trace.timeline.slice(flow.from).name)),
+                     std::string(trace.timeline.text(trace.timeline.slice(flow.to).name)));
+  };
+  std::vector<std::pair<std::string, std::string>> found;
+  for (const SliceFlow& flow : trace.timeline.flows())
+    if (flow.kind == FlowKind::Host) found.push_back(names(flow));
+  EXPECT_NE(std::find(found.begin(), found.end(), std::pair<std::string, std::string>("late", "cudaDeviceSynchronize")),
+            found.end());
+  EXPECT_NE(std::find(found.begin(), found.end(),
+                      std::pair<std::string, std::string>("Memcpy DtoH (Device -> Pinned)", "cudaMemcpy")),
+            found.end());
+}
+
 TEST(Kineto, RanksAreAlignedByTheEndsOfCollectives) {
   const TempFolder folder;
   write_bytes(folder / "a.json", rank_text(0, 1700000000000000000, "10", "50"));

@@ -135,6 +135,22 @@ TEST(Nsys, WaitsAreNoWorkAndGiveEdges) {
   EXPECT_EQ(known.flows(FlowKind::Event, Certainty::Inferred), 1);
 }
 
+TEST(Nsys, CallsNestAndWaitForTheDevice) {
+  const ImportedTimeline trace = import_sql(
+      meta + strings + "INSERT INTO StringIds VALUES(8, 'cudaDeviceSynchronize_v3020'), (9, 'cuLaunchKernel');" +
+      runtime + kernels() + call_row(500, 600, 1) + call_row(520, 580, 2, 9) + call_row(530, 540, 3, 9) +
+      call_row(700, 3000, 4, 8) + kernel_row(1000, 2500, 1));
+  ASSERT_EQ(trace.code(), "");
+  std::vector<int> lanes;
+  for (const Slice& slice : trace.timeline.slices()) lanes.push_back(slice.lane);
+  EXPECT_EQ(lanes, (std::vector<int>{0, 1, 2, 0, 0}));
+  EXPECT_EQ(trace.report.inferred_flows, 1);
+  ASSERT_EQ(trace.flows(FlowKind::Host, Certainty::Inferred), 1);
+  const SliceFlow& flow = trace.timeline.flows().back();
+  EXPECT_EQ(trace.timeline.text(trace.timeline.slice(flow.from).name), "gemm");
+  EXPECT_EQ(trace.timeline.text(trace.timeline.slice(flow.to).name), "cudaDeviceSynchronize_v3020");
+}
+
 TEST(Nsys, WarmUpIsBeforeTheStart) {
   const ImportedTimeline trace =
       import_sql(meta + strings + kernels() + kernel_row(-500, -100, 1) + kernel_row(1000, 2000, 2));

@@ -1,0 +1,109 @@
+// Importing an export of Nsight Systems: rows a second into a sink that drops
+// them, and into a run file. Half of the rows are kernels, half are their calls.
+// STAVE_BENCH_FOLDER is where the files go, else the system's temporary folder.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "profiles/import/importer.h"
+#include "profiles/sqlite.h"
+#include "profiles/store_writer.h"
+
+namespace stave {
+namespace {
+
+constexpr std::int64_t kernels = 500'000;
+
+class Dropped final : public TimelineSink {
+ public:
+  Result<void> on_sources(std::span<const SourceInfo>) override { return {}; }
+  Result<void> on_ranks(std::span<const RankInfo>) override { return {}; }
+  Result<void> on_names(std::span<const std::string_view>) override { return {}; }
+  Result<void> on_tracks(std::span<const Track>) override { return {}; }
+  Result<void> on_commands(std::span<const TimelineCommand>) override { return {}; }
+  Result<void> on_slices(std::span<const Slice>) override { return {}; }
+  Result<void> on_flows(std::span<const SliceFlow>) override { return {}; }
+  Result<void> on_kernels(std::span<const KernelDetail>) override { return {}; }
+  Result<void> on_copies(std::span<const CopyDetail>) override { return {}; }
+  Result<void> on_calls(std::span<const ApiDetail>) override { return {}; }
+  Result<void> on_args(std::span<const ArgsDetail>) override { return {}; }
+  Result<void> on_collectives(std::span<const CollectiveDetail>) override { return {}; }
+  Result<void> on_costs(std::span<const CostPart>) override { return {}; }
+  Result<void> on_counters(std::span<const CounterSample>) override { return {}; }
+  Result<void> on_steps(std::span<const StepSpan>) override { return {}; }
+  Result<void> on_problems(std::span<const TimelineProblem>) override { return {}; }
+};
+
+std::filesystem::path bench_folder() {
+  const char* folder = std::getenv("STAVE_BENCH_FOLDER");
+  return folder ? folder : std::filesystem::temp_directory_path();
+}
+
+// As schema 3.24 has it: the columns that the timeline needs, or all that say something.
+Result<void> make_export(const std::string& path, bool complete) {
+  TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Access::Create));
+  const std::string more = complete ? ", gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, blockY INTEGER,"
+                                      "blockZ INTEGER, registersPerThread INTEGER, staticSharedMemory INTEGER,"
+                                      "dynamicSharedMemory INTEGER, launchType INTEGER, cacheConfig INTEGER,"
+                                      "localMemoryPerThread INTEGER, sharedMemoryExecuted INTEGER, graphNodeId INTEGER"
+                                    : "";
+  const std::string values = complete ? ", 132, 1, 1, 256, 1, 1, 168, 0, 99000, 1, 0, 0, 233472, NULL" : "";
+  TRY_VOID(database.execute((R"(
+    CREATE TABLE META_DATA_EXPORT(name TEXT, value TEXT);
+    INSERT INTO META_DATA_EXPORT VALUES('EXPORT_SCHEMA_VERSION', '3.24.14');
+    CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT);
+    INSERT INTO StringIds VALUES(0, 'cudaLaunchKernel_v7000');
+    CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start INTEGER, end INTEGER, eventClass INTEGER, globalTid INTEGER,
+      correlationId INTEGER, nameId INTEGER, returnValue INTEGER, callchainId INTEGER);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start INTEGER, end INTEGER, deviceId INTEGER, contextId INTEGER,
+      streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER, shortName INTEGER)" +
+                             more + R"();
+    WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+      INSERT INTO StringIds SELECT i, 'void cutlass::Kernel2<gemm_' || i || '>(Params)' FROM n;
+    WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < )" +
+                             std::to_string(kernels) + R"()
+      INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME
+        SELECT i * 7000, i * 7000 + 4000, 0, (1 << 24) * 100 + 101, i, 0, 0, NULL FROM n;
+    WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i + 1 FROM n WHERE i < )" +
+                             std::to_string(kernels) + R"()
+      INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL
+        SELECT i * 7000 + 9000, i * 7000 + 14000, 0, 1, 7 + i % 2, i, (1 << 24) * 100, 1 + i % 200, 1 + i % 200)" +
+                             values + " FROM n;")
+                                .c_str()));
+  return database.close();
+}
+
+void import_nsys(benchmark::State& state) {
+  const bool complete = state.range(0) != 0;
+  const std::string path = (bench_folder() / "stave-bench-nsys.sqlite").string();
+  const std::string out = (bench_folder() / "stave-bench-imported.sqlite").string();
+  std::filesystem::remove(path);
+  if (!make_export(path, complete)) return state.SkipWithError("cannot make the export");
+  const auto import = [&]() -> Result<void> {
+    const std::vector<std::string> paths{path};
+    ImportOptions options;
+    options.args = complete;
+    TRY(const Importer* const importer, find_importer(paths));
+    TRY(const std::unique_ptr<Import> trace, importer->open(paths, options, nullptr));
+    if (!complete) {
+      Dropped sink;
+      TRY_VOID(trace->read(sink, nullptr));
+      return {};
+    }
+    TRY(StoreWriter writer, StoreWriter::create(out, trace->run()));
+    TRY_VOID(trace->read(writer, nullptr));
+    return writer.close();
+  };
+  for (auto step : state)
+    if (!import()) state.SkipWithError("cannot import");
+  state.SetItemsProcessed(state.iterations() * 2 * kernels);
+  std::filesystem::remove(path);
+  std::filesystem::remove(out);
+}
+BENCHMARK(import_nsys)->ArgName("complete")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
+}  // namespace stave
