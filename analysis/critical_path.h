@@ -28,7 +28,9 @@ std::string_view name_of(PathPart::Kind kind);
 // From the window's begin to its end. Walks back from the slice that ends last
 // through the flow, or the slice before on its own track, that ended last; a
 // collective that waited for its peers is left at the moment it began to move, a
-// host call that waited for the device at the moment the device was done.
+// host call that waited for the device at the moment the device was done. On a
+// thread, where slices nest, the innermost one counts; a thread that did nothing
+// is left for the one of its rank that began something else last (possible).
 // Empty if no slice lies in the window.
 std::vector<PathPart> critical_path(const TimelineIndex& index, Interval window);
 

@@ -142,6 +142,25 @@ std::vector<GraphReport> graphs_of(const Timeline& timeline, Interval span) {
     at->second.span.end = std::max(at->second.span.end, slice.end());
     ++at->second.nodes;
   }
+  if (launches.empty()) {
+    // Edges lead from a launch to its first nodes, and from node to node.
+    std::map<SliceId, SliceId> launch_of;
+    std::map<std::pair<StringId, TimelineCommandId>, std::int64_t> numbers;
+    for (const SliceFlow& flow : timeline.flows()) {
+      if (flow.kind != FlowKind::Graph || !is_device_track(timeline.track(timeline.slice(flow.to).track))) continue;
+      const auto before = launch_of.find(flow.from);
+      const SliceId launch = before != launch_of.end() ? before->second : flow.from;
+      const Slice &node = timeline.slice(flow.to), &call = timeline.slice(launch);
+      if (!in_window(node, span) || !launch_of.emplace(flow.to, launch).second) continue;
+      const auto number =
+          numbers.emplace(std::pair{call.name, call.command}, static_cast<std::int64_t>(numbers.size()));
+      const auto [at, added] =
+          launches.try_emplace({number.first->second, launch.value}, Launch{{node.start, node.end()}, 0});
+      at->second.span.begin = std::min(at->second.span.begin, node.start);
+      at->second.span.end = std::max(at->second.span.end, node.end());
+      ++at->second.nodes;
+    }
+  }
   std::map<std::int64_t, std::pair<GraphReport, std::vector<Picoseconds>>> graphs;
   for (const auto& [key, launch] : launches) {
     auto& [report, durations] = graphs[key.first];

@@ -62,6 +62,8 @@ struct CollectiveReport {
   MatchedBy matched_by = MatchedBy::Command;
 };
 
+// A CUDA graph. Where a run does not number its graphs, as a prediction does not,
+// they are numbered by their first launch.
 struct GraphReport {
   std::int64_t graph = 0;
   std::int64_t launches = 0;

@@ -3,69 +3,13 @@
 #include <functional>
 #include <limits>
 
+#include "profiles/row_columns.h"
 #include "profiles/slice_chunk.h"
 
 namespace stave {
 namespace {
 
 using sqlite::Statement;
-
-// One row, with columns taken in order. What does not fit its type, as a
-// hostile or damaged file may have, is remembered and refused at the end.
-class Columns {
- public:
-  explicit Columns(const Statement& row) : row_(row) {}
-
-  std::int64_t i64() { return row_.integer(next_++); }
-  std::uint32_t u32() { return narrow<std::uint32_t>(i64()); }
-  std::uint16_t u16() { return narrow<std::uint16_t>(i64()); }
-  std::uint8_t u8() { return narrow<std::uint8_t>(i64()); }
-  double real() { return row_.real(next_++); }
-  std::string text() { return std::string(row_.text(next_++)); }
-  Picoseconds time() { return Picoseconds{i64()}; }
-  std::optional<std::int64_t> maybe_i64() { return row_.maybe_integer(next_++); }
-  std::optional<std::uint32_t> maybe_u32() {
-    const auto value = maybe_i64();
-    return value ? std::optional(narrow<std::uint32_t>(*value)) : std::nullopt;
-  }
-  std::optional<Picoseconds> maybe_time() {
-    const auto value = maybe_i64();
-    return value ? std::optional(Picoseconds{*value}) : std::nullopt;
-  }
-  // The file's ids from `first` on are ids from 0 here; NULL is none.
-  template <class AnyId>
-  AnyId id(std::int64_t first = 1) {
-    const auto value = maybe_i64();
-    return value ? AnyId{offset(*value, first)} : AnyId{};
-  }
-  SliceId slice(const RowRange& range) { return SliceId{offset(i64(), range.first) + 1}; }
-  template <class Enum>
-  Enum word(std::optional<Enum> (*named)(std::string_view)) {
-    const auto value = named(row_.text(next_++));
-    fits_ = fits_ && value;
-    return value.value_or(Enum{});
-  }
-  std::optional<LaunchDims> dims() {
-    const auto x = maybe_u32(), y = maybe_u32(), z = maybe_u32();
-    return x && y && z ? std::optional(LaunchDims{*x, *y, *z}) : std::nullopt;
-  }
-  std::uint32_t offset(std::int64_t value, std::int64_t first) {
-    fits_ = fits_ && value >= first && value - first < std::numeric_limits<std::uint32_t>::max();
-    return fits_ ? static_cast<std::uint32_t>(value - first) : 0;
-  }
-  bool fits() const { return fits_; }
-
- private:
-  template <class T>
-  T narrow(std::int64_t value) {
-    fits_ = fits_ && value >= 0 && value <= std::numeric_limits<T>::max();
-    return static_cast<T>(value);
-  }
-
-  const Statement& row_;
-  int next_ = 0;
-  bool fits_ = true;
-};
 
 template <class Row>
 using Take = Result<void> (TimelineSink::*)(std::span<const Row>);
@@ -85,7 +29,7 @@ Result<void> send_rows(const RunRows& rows, TimelineSink& sink, Take<Row> take, 
   while (true) {
     TRY(const bool found, statement.step());
     if (!found) break;
-    Columns columns(statement);
+    RowColumns columns(statement);
     batch.push_back(make(columns));
     if (!columns.fits())
       return error_at({.file = rows.database->path()}, "STV0706", "damaged: {} holds a row with a value out of range",
@@ -156,7 +100,7 @@ Result<void> read_head(const RunRows& rows, TimelineSink& sink) {
       rows, sink, &TimelineSink::on_sources, "STAVE_SOURCE",
       "SELECT name, sha256, bytes, format, format_version FROM STAVE_SOURCE WHERE source_id >= ? AND source_id < ? "
       "ORDER BY source_id",
-      [](Columns& c) {
+      [](RowColumns& c) {
         return SourceInfo{c.text(), c.text(), c.i64(), c.text(), c.text()};
       },
       source.first, source.end));
@@ -164,7 +108,7 @@ Result<void> read_head(const RunRows& rows, TimelineSink& sink) {
       rows, sink, &TimelineSink::on_ranks, "STAVE_RANK",
       "SELECT rank, rank_from, host, pid, device, gpu, gpu_uuid, source_id, clock_offset_ps, clock_error_ps, "
       "clock_from FROM STAVE_RANK WHERE run_id = ? ORDER BY rowid",
-      [&](Columns& c) {
+      [&](RowColumns& c) {
         RankInfo rank{c.u32(), c.text(), c.text(), c.maybe_i64(), c.maybe_i64(), c.text(), c.text(), {}, {}, {}, {}};
         if (const auto id = c.maybe_i64()) rank.source = c.offset(*id, source.first);
         rank.clock_offset = c.time();
@@ -178,7 +122,7 @@ Result<void> read_head(const RunRows& rows, TimelineSink& sink) {
       rows, sink, &TimelineSink::on_tracks, "STAVE_TRACK",
       "SELECT rank, kind, name, device, context, stream, thread, peer_rank, unit, parent_id FROM STAVE_TRACK "
       "WHERE track_id >= ? AND track_id < ? ORDER BY track_id",
-      [&](Columns& c) {
+      [&](RowColumns& c) {
         return Track{c.u32(),       c.word(track_kind_named),
                      c.text(),      c.maybe_i64(),
                      c.maybe_i64(), c.maybe_i64(),
@@ -190,7 +134,7 @@ Result<void> read_head(const RunRows& rows, TimelineSink& sink) {
       rows, sink, &TimelineSink::on_commands, "STAVE_COMMAND",
       "SELECT key, op, family, line, col, flops, bytes, parent_id FROM STAVE_COMMAND "
       "WHERE command_id >= ? AND command_id < ? ORDER BY command_id",
-      [&](Columns& c) {
+      [&](RowColumns& c) {
         return TimelineCommand{c.text(),      c.text(),      static_cast<Family>(c.u8()),           c.u32(), c.u32(),
                                c.maybe_i64(), c.maybe_i64(), c.id<TimelineCommandId>(command.first)};
       },
@@ -207,7 +151,7 @@ Result<void> read_slices(const RunRows& rows, TimelineSink& sink) {
       rows, sink, &TimelineSink::on_slices, "STAVE_SLICE",
       "SELECT slice_id, start_ps, duration_ps, track_id, name_id, command_id, step, occurrence, lane, family, flags "
       "FROM STAVE_SLICE WHERE slice_id >= ? AND slice_id < ? ORDER BY slice_id",
-      [&](Columns& c) {
+      [&](RowColumns& c) {
         gap = (c.i64() != expected++) || gap;
         return Slice{c.time(),
                      c.time(),
@@ -265,9 +209,9 @@ Result<void> read_details(const RunRows& rows, TimelineSink& sink) {
       of_slices("correlationId, graphId, graphNodeId, gridX, gridY, gridZ, blockX, blockY, blockZ, clusterX, clusterY, "
                 "clusterZ, registersPerThread, staticSharedMemory, dynamicSharedMemory, demangledName",
                 "STAVE_KERNEL"),
-      [&](Columns& c) {
-        return KernelDetail{c.slice(slice), c.maybe_i64(), c.maybe_i64(), c.maybe_i64(), c.dims(),        c.dims(),
-                            c.dims(),       c.maybe_u32(), c.maybe_u32(), c.maybe_u32(), c.id<StringId>()};
+      [&](RowColumns& c) {
+        const SliceId id = c.slice(slice);
+        return kernel_detail(c, id);
       },
       slice.first, slice.end));
   TRY_VOID(send_rows<CopyDetail>(
@@ -275,14 +219,14 @@ Result<void> read_details(const RunRows& rows, TimelineSink& sink) {
       of_slices("is_memset, correlationId, graphNodeId, bytes, value, copyKind, srcKind, dstKind, srcDeviceId, "
                 "dstDeviceId",
                 "STAVE_COPY"),
-      [&](Columns& c) {
-        return CopyDetail{c.slice(slice), c.i64() != 0,  c.maybe_i64(), c.maybe_i64(), c.maybe_i64(), c.maybe_u32(),
-                          c.maybe_u32(),  c.maybe_u32(), c.maybe_u32(), c.maybe_u32(), c.maybe_u32()};
+      [&](RowColumns& c) {
+        const SliceId id = c.slice(slice);
+        return copy_detail(c, id);
       },
       slice.first, slice.end));
   TRY_VOID(send_rows<ApiDetail>(
       rows, sink, &TimelineSink::on_calls, "STAVE_API", of_slices("correlationId, returnValue", "STAVE_API"),
-      [&](Columns& c) {
+      [&](RowColumns& c) {
         return ApiDetail{c.slice(slice), c.maybe_i64(), c.maybe_i64()};
       },
       slice.first, slice.end));
@@ -291,7 +235,7 @@ Result<void> read_details(const RunRows& rows, TimelineSink& sink) {
       of_slices("communicator, sequence, op, dtype, count, bytes, ranks, arrival_wait_ps, transfer_ps, algorithm, "
                 "protocol, channels, matched_by",
                 "STAVE_COLLECTIVE"),
-      [&](Columns& c) {
+      [&](RowColumns& c) {
         return CollectiveDetail{c.slice(slice),   c.id<StringId>(),        c.i64(),          c.id<StringId>(),
                                 c.id<StringId>(), c.maybe_i64(),           c.maybe_i64(),    c.u32(),
                                 c.maybe_time(),   c.maybe_time(),          c.id<StringId>(), c.id<StringId>(),
@@ -302,7 +246,7 @@ Result<void> read_details(const RunRows& rows, TimelineSink& sink) {
       rows, sink, &TimelineSink::on_costs, "STAVE_COST",
       "SELECT slice_id, part, duration_ps, low_ps, high_ps, model, source FROM STAVE_COST "
       "WHERE cost_id >= ? AND cost_id < ? ORDER BY cost_id",
-      [&](Columns& c) {
+      [&](RowColumns& c) {
         return CostPart{c.slice(slice), c.id<StringId>(), c.time(),        c.maybe_time(),
                         c.maybe_time(), c.id<StringId>(), c.id<StringId>()};
       },
@@ -314,10 +258,23 @@ Result<void> read_args(const RunRows& rows, TimelineSink& sink) {
   return send_rows<ArgsDetail>(
       rows, sink, &TimelineSink::on_args, "STAVE_ARGS",
       "SELECT slice_id, json FROM STAVE_ARGS WHERE slice_id >= ? AND slice_id < ? ORDER BY slice_id",
-      [&](Columns& c) {
+      [&](RowColumns& c) {
         return ArgsDetail{c.slice(slice), c.text()};
       },
       slice.first, slice.end);
+}
+
+Result<void> read_steps(const RunRows& rows, TimelineSink& sink) {
+  return send_rows<StepSpan>(
+      rows, sink, &TimelineSink::on_steps, "STAVE_STEP",
+      "SELECT step, rank, phase, label, start_ps, end_ps, sm_clock_hz, power_mw, temperature_mc FROM STAVE_STEP "
+      "WHERE run_id = ? ORDER BY rowid",
+      [](RowColumns& c) {
+        return StepSpan{c.u32(),       c.u32(),       c.word(step_phase_named),
+                        c.text(),      c.time(),      c.time(),
+                        c.maybe_i64(), c.maybe_i64(), c.maybe_i64()};
+      },
+      rows.run);
 }
 
 Result<void> read_tail(const RunRows& rows, TimelineSink& sink) {
@@ -329,32 +286,23 @@ Result<void> read_tail(const RunRows& rows, TimelineSink& sink) {
       rows, sink, &TimelineSink::on_flows, "STAVE_FLOW",
       "SELECT from_slice, to_slice, kind, certainty FROM STAVE_FLOW WHERE flow_id >= ? AND flow_id < ? "
       "ORDER BY flow_id",
-      [&](Columns& c) {
+      [&](RowColumns& c) {
         return SliceFlow{c.slice(slice), c.slice(slice), static_cast<FlowKind>(c.u8()), static_cast<Certainty>(c.u8())};
       },
       flow.first, flow.end));
   TRY_VOID(send_rows<CounterSample>(
       rows, sink, &TimelineSink::on_counters, "STAVE_COUNTER",
       "SELECT track_id, time_ps, value FROM STAVE_COUNTER WHERE sample_id >= ? AND sample_id < ? ORDER BY sample_id",
-      [&](Columns& c) {
+      [&](RowColumns& c) {
         return CounterSample{c.id<TrackId>(track.first), c.time(), c.real()};
       },
       counter.first, counter.end));
-  TRY_VOID(send_rows<StepSpan>(
-      rows, sink, &TimelineSink::on_steps, "STAVE_STEP",
-      "SELECT step, rank, phase, label, start_ps, end_ps, sm_clock_hz, power_mw, temperature_mc FROM STAVE_STEP "
-      "WHERE run_id = ? ORDER BY rowid",
-      [](Columns& c) {
-        return StepSpan{c.u32(),       c.u32(),       c.word(step_phase_named),
-                        c.text(),      c.time(),      c.time(),
-                        c.maybe_i64(), c.maybe_i64(), c.maybe_i64()};
-      },
-      rows.run));
+  TRY_VOID(read_steps(rows, sink));
   return send_rows<TimelineProblem>(
       rows, sink, &TimelineSink::on_problems, "STAVE_PROBLEM",
       "SELECT severity, code, count, message, file, line, col, byte FROM STAVE_PROBLEM WHERE run_id = ? "
       "ORDER BY problem_id",
-      [](Columns& c) {
+      [](RowColumns& c) {
         return TimelineProblem{c.word(severity_named), c.text(), c.i64(), c.text(), c.text(), c.u32(), c.u32(),
                                c.maybe_i64()};
       },

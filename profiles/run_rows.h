@@ -1,4 +1,5 @@
-// Rows of one run, from a database to a sink. Used by the reader only.
+// Rows of one run, from a database to a sink. Used by the reader
+// and by exports only.
 #pragma once
 
 #include <array>
@@ -30,6 +31,7 @@ Result<void> read_slices(const RunRows& rows, TimelineSink& sink);        // fro
 Result<void> read_slice_chunks(const RunRows& rows, TimelineSink& sink);  // a complete run's fast path
 Result<void> read_details(const RunRows& rows, TimelineSink& sink);
 Result<void> read_args(const RunRows& rows, TimelineSink& sink);
+Result<void> read_steps(const RunRows& rows, TimelineSink& sink);
 // Flows, counters, steps, problems.
 Result<void> read_tail(const RunRows& rows, TimelineSink& sink);
 

@@ -56,6 +56,7 @@ class Statement {
   void reset();
 
   bool is_null(int column) const;
+  bool is_integer(int column) const;
   std::int64_t integer(int column) const;
   double real(int column) const;
   std::string_view text(int column) const;  // "" for NULL

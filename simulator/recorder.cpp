@@ -172,6 +172,17 @@ void Recorder::collective(std::uint32_t colour, CollectiveDetail detail) {
   }
 }
 
+void Recorder::copy(std::uint32_t colour, CopyDetail detail) {
+  const std::uint32_t first = detail.slice.value;
+  std::uint32_t i = 0;
+  for (const Rank rank : ranks_of(colour)) {
+    detail.slice = SliceId{first + i++};
+    if (detail.source_device) detail.source_device = rank;
+    if (detail.destination_device) detail.destination_device = rank;
+    copies_.push_back(detail);
+  }
+}
+
 void Recorder::step(std::uint32_t colour, std::uint32_t step, std::int64_t start, std::int64_t end) {
   for (const Rank rank : ranks_of(colour)) {
     StepSpan& span = steps_.emplace_back();
@@ -186,6 +197,7 @@ void Recorder::flush() {
   in_batches(slices_, [&](auto rows) { must(sink_.on_slices(rows)); });
   in_batches(flows_, [&](auto rows) { must(sink_.on_flows(rows)); });
   in_batches(costs_, [&](auto rows) { must(sink_.on_costs(rows)); });
+  in_batches(copies_, [&](auto rows) { must(sink_.on_copies(rows)); });
   in_batches(collectives_, [&](auto rows) { must(sink_.on_collectives(rows)); });
 }
 

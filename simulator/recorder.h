@@ -42,6 +42,8 @@ class Recorder {
   void cost(std::uint32_t colour, std::uint32_t slice, StringId part, std::int64_t duration, StringId model,
             StringId source);
   void collective(std::uint32_t colour, CollectiveDetail detail);
+  // Device memory that the detail names is the slice's rank's own.
+  void copy(std::uint32_t colour, CopyDetail detail);
   void step(std::uint32_t colour, std::uint32_t step, std::int64_t start, std::int64_t end);
 
   StringId name(std::string_view text);
@@ -73,6 +75,7 @@ class Recorder {
   std::vector<SliceFlow> flows_;
   std::vector<CostPart> costs_;
   std::vector<CollectiveDetail> collectives_;
+  std::vector<CopyDetail> copies_;
   std::vector<StepSpan> steps_;
 };
 

@@ -5,6 +5,35 @@
 #include "simulator/run.h"
 
 namespace stave::simulator {
+namespace {
+
+// CUPTI's numbers of directions and kinds of memory.
+constexpr std::uint32_t host_to_device = 1, device_to_host = 2, device_to_device = 8, host_to_host = 9;
+constexpr std::uint32_t pinned_memory = 1, device_memory = 2;
+
+// None for what is no copy and no memset.
+std::optional<CopyDetail> copy_of(const Expanded& expanded, const Command& command) {
+  const bool copy = std::holds_alternative<Copy>(command.payload);
+  const auto* const memset = std::get_if<Memset>(&command.payload);
+  if (!copy && memset == nullptr && !std::holds_alternative<Memzero>(command.payload)) return std::nullopt;
+  const auto on_host = [&](const View& view) { return expanded.buffers[view.buffer].space == Space::Host; };
+  const View& to = expanded[command.results[0]];
+  CopyDetail detail{.memset = !copy, .bytes = to.bytes};
+  detail.destination_kind = on_host(to) ? pinned_memory : device_memory;
+  if (!copy) {
+    if (memset == nullptr) detail.memset_value = 0;
+    return detail;
+  }
+  const bool from_host = on_host(expanded[command.operands[0]]);
+  detail.source_kind = from_host ? pinned_memory : device_memory;
+  detail.copy_kind =
+      from_host ? (on_host(to) ? host_to_host : host_to_device) : (on_host(to) ? device_to_host : device_to_device);
+  if (!from_host) detail.source_device = 0;  // the recorder fills in the rank's
+  if (!on_host(to)) detail.destination_device = 0;
+  return detail;
+}
+
+}  // namespace
 
 void Run::wake_at(RankState& rank, std::uint32_t stream, std::int64_t time) {
   Stream& s = rank.streams[stream];
@@ -151,6 +180,11 @@ void Run::emit(const OpState& op, Launch& launch, std::int64_t now) {
                launch.graph_run == none ? FlowKind::Launch : FlowKind::Graph);
   for (const std::uint32_t from : launch.flows) record_.flow(launch.rank, from, launch.rank, slice, launch.flow_kind);
 
+  const Expanded& expanded = *rank.expanded;
+  if (std::optional<CopyDetail> detail = copy_of(expanded, expanded[CommandId{launch.command}])) {
+    detail->slice = SliceId{slice};
+    record_.copy(launch.rank, *detail);
+  }
   const auto copies = static_cast<std::int64_t>(folding_.ranks[launch.rank].size());
   ++executed_;
   summary_.instances_count += copies;

@@ -15,6 +15,22 @@ std::string first_line_name(std::string_view machine_text) {
 
 }  // namespace
 
+RunLabel label_of(const StoredRun& run, const Timeline& timeline, const std::string& path) {
+  std::set<std::uint32_t> steps;
+  for (const StepSpan& step : timeline.steps()) steps.insert(step.step);
+  const RunInfo& info = run.info;
+  return {.label = info.label,
+          .kind = std::string(name_of(info.kind)),
+          .mode = info.mode,
+          .file = path,
+          .schedule = "",
+          .schedule_sha256 = run.schedule_sha256,
+          .machine = first_line_name(info.machine_text),
+          .machine_sha256 = run.machine_sha256,
+          .ranks_count = info.world_size,
+          .steps_count = steps.size()};
+}
+
 Result<OpenedRun> open_run(const std::string& path, const std::optional<std::string>& label) {
   TRY(StoreReader reader, open_store(path));
   if (reader.runs().empty()) return error_at({.file = path}, "STV0709", "it holds no run");
@@ -28,20 +44,7 @@ Result<OpenedRun> open_run(const std::string& path, const std::optional<std::str
   for (const TimelineProblem& problem : opened.timeline.problems())
     opened.problems.push_back(
         {problem.severity, problem.code, problem.message, {problem.file, problem.line, problem.column, 0, 0}, {}});
-
-  std::set<std::uint32_t> steps;
-  for (const StepSpan& step : opened.timeline.steps()) steps.insert(step.step);
-  const RunInfo& info = opened.run.info;
-  opened.label = {.label = info.label,
-                  .kind = std::string(name_of(info.kind)),
-                  .mode = info.mode,
-                  .file = path,
-                  .schedule = "",
-                  .schedule_sha256 = opened.run.schedule_sha256,
-                  .machine = first_line_name(info.machine_text),
-                  .machine_sha256 = opened.run.machine_sha256,
-                  .ranks_count = info.world_size,
-                  .steps_count = steps.size()};
+  opened.label = label_of(opened.run, opened.timeline, path);
   return opened;
 }
 

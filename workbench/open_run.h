@@ -20,4 +20,7 @@ struct OpenedRun {
 // `label` chooses among the runs of a file; none: its only or first one.
 Result<OpenedRun> open_run(const std::string& path, const std::optional<std::string>& label = std::nullopt);
 
+// What documents say about a run; `timeline` has its steps, `path` is as it was given.
+RunLabel label_of(const StoredRun& run, const Timeline& timeline, const std::string& path);
+
 }  // namespace stave

@@ -43,9 +43,18 @@ std::string report_text(const Timeline& timeline, const Report& report, const Re
                        duration_text(worst->idle_host), duration_text(worst->idle_event),
                        duration_text(worst->idle_arrival), duration_text(worst->idle_other));
 
-  if (report.steps.size() > 1 && report.step_median)
-    out += fmt::format("\n{} steps, timed ones: median {}, p90 {}\n", report.steps.size(),
-                       duration_text(*report.step_median), duration_text(*report.step_p90));
+  if (report.steps.size() > 1) {
+    out += fmt::format("\n{:<12}{:<10}{:>13}{:>13}\n", "step", "phase", "duration", "exposed");
+    for (std::size_t i = 0; i < std::min(options.rows, report.steps.size()); ++i) {
+      const StepTime& step = report.steps[i];
+      out += fmt::format("{:<12}{:<10}{:>13}{:>13}\n", step.step, name_of(step.phase), duration_text(step.duration),
+                         duration_text(step.exposed_communication));
+    }
+    out += more_text(report.steps.size(), options.rows);
+    if (report.step_median)
+      out += fmt::format("{:<22}{:>13}, p90 {}\n", "median of timed", duration_text(*report.step_median),
+                         duration_text(*report.step_p90));
+  }
 
   out += fmt::format("\n{:<52}{:>7}{:>13}{:>13}{:>9}\n", "work on devices", "calls", "total", "median", "share");
   for (std::size_t i = 0; i < std::min(options.rows, report.kernels.size()); ++i) {
@@ -61,11 +70,31 @@ std::string report_text(const Timeline& timeline, const Report& report, const Re
     for (std::size_t i = 0; i < std::min(options.rows, report.collectives.size()); ++i) {
       const CollectiveReport& at = report.collectives[i];
       out += fmt::format("{:<28}{:>6}{:>11}{:>13}{:>13}{:>13}{:>6}\n",
-                         cut(fmt::format("{} {}:{}", at.op, at.communicator, at.sequence), 27), at.ranks,
-                         at.bytes ? bytes_text(*at.bytes) : "-", duration_text(at.transfer),
+                         cut(fmt::format("{} {}:{}", at.op, with_number_ranges(at.communicator), at.sequence), 27),
+                         at.ranks, at.bytes ? bytes_text(*at.bytes) : "-", duration_text(at.transfer),
                          rate_text(at.bus_bytes_per_s), duration_text(at.arrival_wait), at.last_rank);
     }
     out += more_text(report.collectives.size(), options.rows);
+  }
+
+  if (!report.ranges.empty()) {
+    out += fmt::format("\n{:<52}{:>7}{:>13}{:>13}\n", "range", "calls", "GPU busy", "exposed");
+    for (std::size_t i = 0; i < std::min(options.rows, report.ranges.size()); ++i) {
+      const RangeReport& range = report.ranges[i];
+      out += fmt::format("{:<52}{:>7}{:>13}{:>13}\n", cut(range.name, 50), range.calls, duration_text(range.gpu),
+                         duration_text(range.exposed_communication));
+    }
+    out += more_text(report.ranges.size(), options.rows);
+  }
+
+  if (!report.graphs.empty()) {
+    out += fmt::format("\n{:<12}{:>10}{:>10}{:>13}\n", "CUDA graph", "launches", "nodes", "median");
+    for (std::size_t i = 0; i < std::min(options.rows, report.graphs.size()); ++i) {
+      const GraphReport& graph = report.graphs[i];
+      out += fmt::format("{:<12}{:>10}{:>10}{:>13}\n", graph.graph, graph.launches, graph.nodes,
+                         duration_text(graph.median));
+    }
+    out += more_text(report.graphs.size(), options.rows);
   }
 
   if (!report.critical_path.empty()) {

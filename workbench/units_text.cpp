@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <iterator>
+#include <vector>
 
 namespace stave {
 
@@ -30,6 +32,31 @@ std::string bytes_text(std::int64_t bytes) {
 std::string percent_text(std::optional<double> value, bool sign) {
   if (!value) return "-";
   return sign ? fmt::format("{:+.1f} %", *value) : fmt::format("{:.1f} %", *value);
+}
+
+std::string with_number_ranges(std::string_view text) {
+  const std::size_t open = text.find('['), close = text.rfind(']');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) return std::string(text);
+  std::vector<std::int64_t> numbers;
+  for (const char* at = text.data() + open + 1; at < text.data() + close;) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(at, text.data() + close, number);
+    if (error != std::errc{}) return std::string(text);
+    numbers.push_back(number);
+    at = end;
+    while (at < text.data() + close && (*at == ',' || *at == ' ')) ++at;
+  }
+  std::string out(text.substr(0, open + 1));
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    // Two neighbours are no shorter as a range.
+    if (last == i + 1) last = i;
+    out += fmt::format("{}{}", i == 0 ? "" : ", ", numbers[i]);
+    if (last > i) out += fmt::format("-{}", numbers[last]);
+    i = last + 1;
+  }
+  return out + std::string(text.substr(close));
 }
 
 std::string cut(std::string_view text, std::size_t width) {

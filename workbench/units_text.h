@@ -17,6 +17,8 @@ std::string duration_text(Picoseconds duration);
 std::string bytes_text(std::int64_t bytes);
 // "12.3 %", or "+12.3 %" with its sign; "-" for none.
 std::string percent_text(std::optional<double> value, bool sign = false);
+// "dp [0, 1, 2, 3, 6]" as "dp [0-3, 6]": numbers in brackets that follow each other.
+std::string with_number_ranges(std::string_view text);
 // At most `width` bytes; what was longer ends in "...".
 std::string cut(std::string_view text, std::size_t width);
 

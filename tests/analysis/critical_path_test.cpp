@@ -75,6 +75,53 @@ TEST(CriticalPath, LeavesAHostCallThroughTheWorkThatItWaitedFor) {
             "work 5 [62, 100) predicted\n");
 }
 
+// The outer operator begins with an inner one, and goes on for itself behind it.
+TEST(CriticalPath, OfNestedCallsTheInnermostCounts) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main"), host = made.host(0);
+  made.slice(host, 0, 50, Family::Host);
+  made.slice(host, 0, 20, Family::Host);
+  const SliceId launch = made.slice(host, 30, 40, Family::HostApi);
+  made.slice(host, 31, 31, Family::HostApi);
+  made.flow(launch, made.slice(main, 42, 60, Family::Gemm), FlowKind::Launch);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, 60))),
+            "work 2 [0, 20) predicted\n"
+            "work 1 [20, 30) predicted\n"
+            "work 3 [30, 40) predicted\n"
+            "gap 5 [40, 42) predicted\n"
+            "work 5 [42, 60) predicted\n");
+}
+
+// The second thread sleeps from 10 us on until the first, at 70 us, begins to wait for it.
+TEST(CriticalPath, LeavesAThreadThatDidNothingForTheOneThatWokeIt) {
+  HandMade made;
+  const auto us = [](std::int64_t n) { return n * 1'000'000; };
+  const TrackId main = made.stream(0, "main"), first = made.host(0), second = made.host(0);
+  made.slice(second, 0, us(10), Family::Host);
+  made.slice(first, us(5), us(70), Family::Host);
+  made.slice(first, us(70), us(200), Family::Host);
+  const SliceId launch = made.slice(second, us(80), us(90), Family::HostApi);
+  made.flow(launch, made.slice(main, us(91), us(100), Family::Gemm), FlowKind::Launch);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, us(100)))),
+            "work 1 [0, 5000000) predicted\n"
+            "work 2 [5000000, 70000000) possible\n"
+            "work 3 [70000000, 80000000) predicted\n"
+            "work 4 [80000000, 90000000) possible\n"
+            "gap 5 [90000000, 91000000) predicted\n"
+            "work 5 [91000000, 100000000) predicted\n");
+}
+
+TEST(CriticalPath, OfOverlappingKernelsTheOneThatEndedLastCounts) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main");
+  made.slice(main, 0, 50, Family::Gemm);
+  made.slice(main, 40, 45, Family::Gemm);
+  made.slice(main, 50, 60, Family::Gemm);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, 60))),
+            "work 1 [0, 50) predicted\n"
+            "work 3 [50, 60) predicted\n");
+}
+
 // Rank 0 arrives at 10 and waits until rank 1 arrives at 60, late from its own gemm.
 TEST(CriticalPath, LeavesACollectiveThroughItsLastArriver) {
   HandMade made;

@@ -92,7 +92,7 @@ TEST_F(ExitCodes, CheckOfSeveralFilesIsOneDocument) {
   EXPECT_EQ(json.at("$.errors_count"), "1");
   EXPECT_EQ(json.at("$.files[0].file"), "good.stave");
   EXPECT_EQ(json.at("$.files[0].verdict"), "clean");
-  EXPECT_EQ(json.at("$.files[1].findings[1].code"), "STV0401");
+  EXPECT_EQ(json.at("$.files[1].findings[0].code"), "STV0401");
   const Ran unreadable = stave_({"check", "good.stave", "no_text.stave", "missing.stave", "--json"});
   EXPECT_EQ(unreadable.exit, 2);
   const Json error(unreadable.out);
@@ -147,6 +147,11 @@ TEST_F(ExitCodes, Run) {
   expect_failure({"run", "good.stave", "--save", "a=a.npy"}, 2, "STV0902");
   expect_failure({"run", "good.stave", "--expect", "b=missing.npy"}, 2, "STV0001");
   expect_failure({"run", "good.stave", "--backend", "gpu9"}, 2, "STV0904");
+  expect_failure({"run", "good.stave", "-o", "run.sqlite"}, 2, "STV0901");
+  ::setenv("STAVE_GPU", "/nowhere/stave-gpu", 1);
+  expect_failure({"run", "good.stave", "--backend", "cuda", "-o", "run.sqlite"}, 3, "STV0940");
+  ::unsetenv("STAVE_GPU");
+  EXPECT_FALSE(fs::exists(stave_ / "run.sqlite"));
   expect_failure({"run", "good.stave", "--save", "b=missing/b.npy"}, 3, "STV0002");
   EXPECT_FALSE(fs::exists(stave_ / "missing"));
 }

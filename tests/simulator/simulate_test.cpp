@@ -53,6 +53,28 @@ TEST(Simulate, AForkTakesTheLongest) {
   }
 }
 
+TEST(Simulate, CopiesSayTheirBytesAndDirection) {
+  const Prediction p = predict(
+      "stave 1\nmesh x = 2\nfunc @f(%h: in host f32[256], %d: inout f32[256]) {\n  copy %h -> %d\n"
+      "  copy %d[:128] -> %d[128:]\n  memzero -> %d[:64]\n}\n",
+      plain_machine(2));
+  const std::span<const CopyDetail> copies = p.timeline.copies();
+  ASSERT_EQ(copies.size(), 6u);
+  for (const CopyDetail& copy : copies) {
+    const std::uint32_t rank = p.timeline.track(p.timeline.slice(copy.slice).track).rank;
+    if (copy.memset) {
+      EXPECT_EQ(copy.bytes, 256);
+      EXPECT_EQ(copy.memset_value, 0u);
+      continue;
+    }
+    const bool from_host = copy.copy_kind == 1u;
+    EXPECT_EQ(copy.bytes, from_host ? 1024 : 512);
+    EXPECT_EQ(copy.copy_kind, from_host ? 1u : 8u);
+    EXPECT_EQ(copy.destination_device, rank);
+    EXPECT_EQ(copy.source_device, from_host ? std::nullopt : std::optional(rank));
+  }
+}
+
 // captured_serial loses the overlap: openxla/xla#48900.
 TEST(Simulate, CapturedSerialRunsOneAfterTheOther) {
   const Prediction p =
