@@ -1,10 +1,13 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "cli/common.h"
 #include "cli/progress_line.h"
 #include "cli/verbs.h"
+#include "profiles/store_writer.h"
 #include "workbench/execute.h"
 
 namespace stave::cli {
@@ -14,15 +17,35 @@ struct RunOptions {
   std::string file;
   std::vector<std::string> params;
   std::string mode = "eager";
+  std::optional<std::string> output_file;
+  bool profile = true;
+  double timeout_s = 60;
   ExecuteOptions execute;
   OutputOptions output;
 };
 
-// A full disk or a driver that gives up is not the input's fault.
+// A full disk, a missing device or a driver that gives up is not the input's fault.
 int exit_code_of(const Problems& problems) {
+  static constexpr std::string_view codes[] = {"STV0002", "STV0701", "STV0820", "STV0821", "STV0823",
+                                               "STV0824", "STV0825", "STV0826", "STV0827", "STV0940",
+                                               "STV0941", "STV0942", "STV0943", "STV0944"};
   for (const Problem& problem : problems)
-    if (problem.code == "STV0002") return exit_machine;
+    if (std::ranges::find(codes, problem.code) != std::end(codes)) return exit_machine;
   return exit_input;
+}
+
+// Runs with a run file that grows while the recorder sends.
+Result<Executed> execute_and_store(const Schedule& schedule, RunOptions& options) {
+  if (!options.output_file || !options.profile) return execute(schedule, options.execute);
+  TRY(StoreWriter writer, StoreWriter::create(*options.output_file, measured_run(schedule, options.execute)));
+  options.execute.timeline = &writer;
+  Result<Executed> executed = execute(schedule, options.execute);
+  if (executed && executed->report.finished()) {
+    TRY_VOID(writer.close());
+  } else if (!executed && executed.problems()[0].code == "STV0940") {
+    writer.discard();
+  }
+  return executed;
 }
 
 int run(RunOptions& options) {
@@ -30,12 +53,17 @@ int run(RunOptions& options) {
   if (!params) return fail(params.problems(), options.output, exit_input);
   options.execute.params = *std::move(params);
   options.execute.mode = *mode_named(options.mode);
+  options.execute.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_s * 1000));
+  if (options.output_file && options.execute.backend != "cuda")
+    return usage_error(
+        "-o stores what a GPU's recorder saw: it needs --backend cuda; `stave sim -o` stores a prediction",
+        options.output);
   const Result<Schedule> schedule = open_checked(options.file, options.output);
   if (!schedule) return exit_input;
   ProgressLine line(options.output);
   options.execute.progress = &line.progress;
   if (!options.output.quiet) options.execute.note = [&](const Problem& problem) { line.say(to_text(problem)); };
-  const Result<Executed> executed = execute(*schedule, options.execute);
+  const Result<Executed> executed = execute_and_store(*schedule, options);
   line.end();
   if (!executed && executed.problems()[0].code == "STV0950")
     return interrupted("STV0950", "nothing is kept: outputs are there only when all commands ran", options.output);
@@ -44,9 +72,12 @@ int run(RunOptions& options) {
     print(execute_json(*schedule, options.execute, *executed));
   } else if (executed->report.hang) {
     note(to_text(problem_of(*executed->report.hang), schedule->text));
+    if (options.output_file) note(fmt::format("what was recorded is in {}.partial\n", *options.output_file));
   } else if (!options.output.quiet || !executed->as_expected()) {
     print(execute_text(*executed));
   }
+  // On a GPU a hang is what the watchdog saw, not a property of the schedule that was proven.
+  if (executed->report.hang && options.execute.backend == "cuda") return exit_machine;
   return executed->report.finished() && executed->as_expected() ? exit_ok : exit_finding;
 }
 
@@ -57,7 +88,7 @@ Run define_run(CLI::App& app) {
   app.add_option("FILE", options->file, "A schedule; - is standard input")->required();
   add_params(app, options->params);
   add_mode(app, options->mode);
-  app.add_option("--backend", options->execute.backend, "What runs it: reference, or print for its golden text")
+  app.add_option("--backend", options->execute.backend, "What runs it: reference, cuda, or print for its golden text")
       ->capture_default_str();
   app.add_option(
          "--input", options->execute.inputs,
@@ -68,6 +99,22 @@ Run define_run(CLI::App& app) {
   app.add_option("--expect", options->execute.expects, "PARAMETER=FILE.npy: compare an output; exit 1 if it differs")
       ->allow_extra_args(false);
   app.add_option("--seed", options->execute.seed, "Another order among commands that may run now; 0: round robin")
+      ->capture_default_str();
+  app.add_option("-o,--output", options->output_file, "Backend cuda: store what ran in this run file")
+      ->type_name("FILE");
+  app.add_flag("--profile,!--no-profile", options->profile,
+               "Backend cuda, with -o: record through CUPTI; on by default");
+  app.add_option("--warmup", options->execute.warmup, "Backend cuda: steps before those that count")
+      ->capture_default_str();
+  app.add_option("--repeat", options->execute.repeat, "Backend cuda: steps that count")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--timeout", options->timeout_s,
+                 "Backend cuda: seconds until a step that stands still is called a hang")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--ranks-per-device", options->execute.ranks_per_device,
+                 "Backend cuda: ranks that share a GPU; 0: as few as the GPUs allow")
       ->capture_default_str();
   add_output_options(app, options->output);
   return [options] { return run(*options); };

@@ -29,6 +29,8 @@ Run define_sim(CLI::App& app);
 Run define_report(CLI::App& app);
 Run define_compare(CLI::App& app);
 Run define_import(CLI::App& app);
+Run define_export(CLI::App& app);
+Run define_scrub(CLI::App& app);
 Run define_docs(CLI::App& app);
 Run define_machines(CLI::App& app);
 Run define_new(CLI::App& app);

@@ -39,6 +39,8 @@ struct PrepareOptions {
   std::uint64_t seed = 0;
   // Of one `while`, before the run stops with an error.
   std::int64_t max_iterations = 10'000'000;
+  // A driver that cannot see that a step will never end calls it a hang after this.
+  std::chrono::milliseconds timeout{60'000};
   // Gets the commands that ended and what their gemms multiply; a step that is cancelled fails (STV0950).
   Progress* progress = nullptr;
 };
@@ -67,6 +69,7 @@ Problem problem_of(const Hang& hang);
 struct StepReport {
   std::optional<Hang> hang;                         // none: finished
   std::vector<std::vector<std::int64_t>> executed;  // by rank, then command: how often it ran
+  std::vector<Picoseconds> durations;               // by rank, on the device's own clock; empty: not measured
   std::string text;                                 // what a driver that only prints has to say
 
   bool finished() const { return !hang; }

@@ -15,6 +15,9 @@ struct DriverEntry {
 };
 std::span<const DriverEntry> drivers();
 
+// For a program with a driver that this library cannot hold, since it links more.
+void add_driver(DriverEntry entry);
+
 // Null if there is none of this name.
 std::unique_ptr<Driver> driver_named(std::string_view name);
 

@@ -6,6 +6,7 @@
 #include "core/ir/interpret/npy.h"
 #include "core/ir/interpret/operand.h"
 #include "executor/drivers.h"
+#include "workbench/gpu_process.h"
 #include "workbench/work.h"
 
 namespace stave {
@@ -120,6 +121,36 @@ Result<void> compare_with(const FileFor& file, Executed& executed) {
   return {};
 }
 
+// The same in a child process.
+Result<Executed> execute_on_gpu(const Schedule& schedule, const ExecuteOptions& options, const Plan& plan) {
+  TRY(const std::string program, find_stave_gpu());
+  GpuRequest request{schedule.file,  schedule.text,
+                     options.params, options.mode,
+                     options.inputs, options.ranks_per_device,
+                     options.warmup, std::max(options.repeat, 1U)};
+  request.timeout = options.timeout;
+  request.profile = options.timeline != nullptr;
+  if (options.progress) options.progress->begin("running on the GPU");
+  TRY(GpuOutcome outcome, run_gpu_process(program, request, options.timeline, options.progress));
+  Executed executed;
+  executed.ranks = plan.ranks();
+  executed.report = std::move(outcome.report);
+  executed.gpu = std::move(outcome.gpu);
+  for (const GpuStep& step : outcome.steps)
+    if (step.number >= options.warmup && !step.durations.empty())
+      executed.durations.push_back(*std::max_element(step.durations.begin(), step.durations.end()));
+  for (const GpuBuffer& got : outcome.buffers) {
+    if (got.rank >= plan.ranks()) continue;
+    const Expanded& expanded = plan.of_rank(got.rank).expanded;
+    if (got.parameter >= expanded.parameters.size()) continue;
+    const Buffer& buffer = expanded.buffers[expanded.parameters[got.parameter]];
+    const auto bytes = std::as_bytes(std::span(got.bytes));
+    executed.outputs.push_back({std::string(expanded.module->text(buffer.name)), got.rank, buffer.dtype, buffer.shape,
+                                std::vector<std::byte>(bytes.begin(), bytes.end())});
+  }
+  return executed;
+}
+
 }  // namespace
 
 bool Executed::as_expected() const {
@@ -128,10 +159,12 @@ bool Executed::as_expected() const {
 }
 
 Result<Executed> execute(const Schedule& schedule, const ExecuteOptions& options) {
+  const bool on_gpu = options.backend == "cuda";
   const std::unique_ptr<Driver> driver = driver_named(options.backend);
-  if (driver == nullptr) {
+  if (driver == nullptr && !on_gpu) {
     std::string names;
-    for (const DriverEntry& entry : drivers()) names += fmt::format("{}{}", names.empty() ? "" : ", ", entry.name);
+    for (const DriverEntry& entry : drivers()) names += fmt::format("{}, ", entry.name);
+    names += "cuda";
     return error_at({}, "STV0904", "no backend '{}'; there are {}", options.backend, names);
   }
   if (options.progress) options.progress->begin("expanding");
@@ -150,6 +183,13 @@ Result<Executed> execute(const Schedule& schedule, const ExecuteOptions& options
   for (const FileFor& file : saves) TRY_VOID(known(plan, "--save", file.parameter, true));
   for (const FileFor& file : expects) TRY_VOID(known(plan, "--expect", file.parameter, true));
 
+  if (on_gpu) {
+    TRY(Executed executed, execute_on_gpu(schedule, options, plan));
+    if (!executed.report.finished()) return executed;
+    for (const FileFor& file : saves) TRY_VOID(save(executed, file));
+    for (const FileFor& file : expects) TRY_VOID(compare_with(file, executed));
+    return executed;
+  }
   const bool computes = driver->info().computes;
   const Work work = work_of(plan);
   if (computes && options.note)

@@ -1,6 +1,7 @@
 // Runs a schedule with a driver: inputs in, one step, outputs out and compared.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -9,6 +10,8 @@
 
 #include "core/ir/interpret/compare.h"
 #include "core/lower/plan.h"
+#include "core/timeline/run_info.h"
+#include "core/timeline/sink.h"
 #include "executor/driver.h"
 #include "workbench/schedule.h"
 
@@ -22,6 +25,12 @@ struct ExecuteOptions {
   std::vector<std::string> saves{};    // "c=c.npy": shape [ranks, ...]
   std::vector<std::string> expects{};  // "c=FILE.npy": [ranks, ...], or the same on all ranks
   std::uint64_t seed = 0;              // of the reference driver's order
+  // Backend cuda only.
+  std::uint32_t ranks_per_device = 0;  // 0: as few as the devices allow
+  std::uint32_t warmup = 0;            // steps before those that count
+  std::uint32_t repeat = 1;
+  std::chrono::milliseconds timeout{60'000};  // of a step, after which it is called a hang
+  TimelineSink* timeline = nullptr;           // gets what the recorder saw; null: it does not record
   Progress* progress = nullptr;
   std::function<void(const Problem&)> note{};  // gets what is worth knowing before it starts (STV0951)
 };
@@ -44,6 +53,8 @@ struct Expectation {
 struct Executed {
   std::size_t ranks = 0;
   StepReport report;
+  std::string gpu;                        // "2 x NVIDIA H200"; backend cuda only
+  std::vector<Picoseconds> durations;     // of each step that counts, the slowest rank's; empty: not measured
   std::vector<Output> outputs;            // by rank, then in the order of the parameters
   std::vector<Expectation> expectations;  // by rank within each --expect
 
@@ -52,8 +63,12 @@ struct Executed {
 
 // Failing: it breaks a rule, an input does not fit, the driver refuses, or it is
 // cancelled before all commands ran (STV0950): then no file is written. A hang
-// and a difference are results. Codes STV0902-0909.
+// and a difference are results. Codes STV0902-0909; backend cuda: STV0940-0944 and the
+// driver's own.
 Result<Executed> execute(const Schedule& schedule, const ExecuteOptions& options);
+
+// What a run file says of a run on GPUs: label "measured".
+RunInfo measured_run(const Schedule& schedule, const ExecuteOptions& options);
 
 // Outputs of few elements in full, the first ones of others; then what was compared.
 std::string execute_text(const Executed& executed);

@@ -1,0 +1,37 @@
+// Pinned memory that kernels and host threads share: whether to give up, what
+// each stream waits for, and what went wrong on a device.
+#pragma once
+
+#include <cstdint>
+
+namespace stave::cuda {
+
+// What the waiting kernel of one (rank, stream) last said. Written by one thread.
+struct WaitNote {
+  std::uint32_t waiting = 0;    // 1: it waits now
+  std::uint32_t command = 0;    // that waits
+  std::uint32_t peer = 0;       // rank
+  std::uint32_t leaving = 0;    // 0: for the peer's part to start, 1: for it to have read
+  std::uint64_t sequence = 0;   // of that collective in its channel, from 1
+  std::uint32_t last_done = 0;  // last collective that ended here, + 1; 0: none
+  std::uint32_t pad = 0;
+};
+
+// Written once, by whoever finds it first (`claimed`); then `kind`.
+struct DeviceFault {
+  enum Kind : std::uint32_t { None = 0, Mismatch = 1, Endless = 2 };
+  std::uint32_t claimed = 0;
+  std::uint32_t kind = None;
+  std::uint32_t rank = 0;
+  std::uint32_t command = 0;
+  std::uint32_t peer = 0;
+  std::uint32_t peer_command = 0;
+};
+
+struct BoardHead {
+  std::uint32_t abort = 0;  // kernels that wait give up when it is not 0
+  std::uint32_t pad = 0;
+  DeviceFault fault;
+};
+
+}  // namespace stave::cuda

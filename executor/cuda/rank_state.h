@@ -1,0 +1,81 @@
+// Everything of one rank that a step uses. Made in prepare; a step allocates nothing.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/lower/plan.h"
+#include "executor/cuda/board.h"
+#include "executor/cuda/libraries.h"
+#include "executor/cuda/memory.h"
+#include "executor/cuda/recorder.h"
+#include "executor/cuda/work.h"
+
+namespace stave::cuda {
+
+struct RankState {
+  Rank rank = 0;
+  int device = 0;
+  const RankClass* rank_class = nullptr;
+  std::unique_ptr<RankMemory> memory;
+  Allocations own;
+  Libraries libraries;
+  std::map<StreamId, void*> workspaces;
+
+  std::vector<cudaStream_t> streams;  // by StreamId
+  std::vector<cudaEvent_t> events;    // by EventId
+  std::vector<cudaEvent_t> joins;     // by StreamId: the end of a step
+  cudaEvent_t start = nullptr, end = nullptr, predicate_read = nullptr;
+  std::int32_t* predicate = nullptr;  // pinned
+  WaitNote* notes = nullptr;          // pinned, by StreamId
+
+  std::vector<Launch> launches;                 // by command
+  std::vector<std::uint32_t> predicate_bytes;   // by command; 0: has none
+  std::vector<const void*> predicates;          // by command
+  std::vector<std::int32_t> communicator_slot;  // by command: in `communicators`, or -1
+  std::vector<cudaEvent_t> communicators;       // the end of the last collective on each
+  std::vector<std::string> range_names;         // by command: of a `range`
+
+  // Captured modes.
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  std::uint64_t* body_runs = nullptr;       // on the device, by GraphId: how often it ran in this step
+  std::uint64_t* body_runs_seen = nullptr;  // pinned: the same after the step
+
+  // Of the step that runs.
+  std::vector<std::int64_t> executed;    // by command
+  std::vector<std::int64_t> iterations;  // by command: of a `while` that runs
+  CommandId last_issued{};
+  std::uint32_t at = 0;   // the next action
+  std::size_t taken = 0;  // of the branch
+  bool joined = false;    // `end` is recorded
+  bool done = false;
+  cudaEvent_t awaited = nullptr;  // the host goes on after it
+  std::uint64_t started_ns = 0;   // on the recorder's clock
+
+  RankState() = default;
+  RankState(const RankState&) = delete;
+  RankState& operator=(const RankState&) = delete;
+  ~RankState();
+};
+
+struct GraphContext {
+  RankState& rank;
+  class Compiler& compiler;
+  Recorder* recorder = nullptr;
+  BoardHead* board = nullptr;
+  std::int64_t max_iterations = 0;
+};
+
+// Makes `graph` and `exec` of the rank's program. Codes STV0820-0825.
+Result<void> build_graph(const GraphContext& context);
+
+// What `executed` would be if the host had counted, from `body_runs_seen`.
+void count_captured(RankState& rank);
+
+}  // namespace stave::cuda
