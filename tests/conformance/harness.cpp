@@ -145,9 +145,12 @@ Result<void> read_parameters(Execution& execution, const Plan& plan, Outcome& ru
 
 Result<Outcome> try_run(const Program& program, const RunOptions& options, const std::vector<Input>& inputs) {
   TRY(const Plan plan, plan_of(program, options.mode, options.params));
-  const std::unique_ptr<Driver> driver = driver_named("reference");
-  if (!driver) return error_at({}, "", "there is no reference driver");
-  TRY(std::unique_ptr<Execution> execution, driver->prepare(plan, {.seed = options.seed}));
+  const std::unique_ptr<Driver> driver = driver_named(driver_under_test);
+  if (!driver) return error_at({}, "", "there is no driver {}", driver_under_test);
+  PrepareOptions prepare;
+  prepare.seed = options.seed;
+  prepare.timeout = std::chrono::seconds(3);
+  TRY(std::unique_ptr<Execution> execution, driver->prepare(plan, prepare));
   TRY_VOID(write_inputs(*execution, plan, inputs));
   Outcome run;
   for (int step = 0; step < options.steps; ++step) {
@@ -169,6 +172,8 @@ Result<Outcome> try_run(const Program& program, const RunOptions& options, const
 std::string examples_folder() { return std::string(STAVE_SOURCE_DIR) + "/examples"; }
 
 }  // namespace
+
+std::string_view driver_under_test = "reference";
 
 Program example(std::string_view name) {
   const std::string path = examples_folder() + "/" + std::string(name) + ".stave";

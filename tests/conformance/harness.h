@@ -19,6 +19,9 @@
 
 namespace stave::conformance {
 
+// "reference", unless a program's main says otherwise.
+extern std::string_view driver_under_test;
+
 // The elements of a buffer, row-major. Exact for all dtypes that `run` takes: bool, s4,
 // u4, s8, u8, s32, u32, bf16, f32, f64, and s64 up to 2^53.
 using Numbers = std::vector<double>;
