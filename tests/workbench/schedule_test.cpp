@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "core/base/files.h"
 #include "tests/temp_folder.h"
 #include "tests/workbench/schedule_of.h"
@@ -67,6 +69,22 @@ TEST(CheckSchedule, CountsErrors) {
   EXPECT_EQ(broken.verdict(), "errors");
   EXPECT_EQ(broken.errors, 1);
   EXPECT_FALSE(broken.peak_device_bytes.has_value());
+}
+
+TEST(CheckSchedule, EveryExampleIsCleanOrSaysWhyNot) {
+  std::size_t examples = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(STAVE_SOURCE_DIR "/examples")) {
+    if (entry.path().extension() != ".stave") continue;
+    const Result<Schedule> schedule = open_schedule(entry.path());
+    ASSERT_TRUE(schedule) << entry.path();
+    for (const Mode mode : {Mode::Eager, Mode::Captured}) {
+      const Result<CheckReport> report = check_schedule(*schedule, {}, mode);
+      ASSERT_TRUE(report) << entry.path();
+      EXPECT_EQ(report->verdict(), "clean") << entry.path();
+    }
+    ++examples;
+  }
+  EXPECT_GT(examples, 30u);
 }
 
 struct Pair {
