@@ -2,36 +2,13 @@
 
 #include <algorithm>
 
+#include "core/lower/issue_names.h"
+#include "core/timeline/command_family.h"
+
 namespace stave::simulator {
 namespace {
 
 constexpr std::size_t batch_rows = 16384;
-
-Family family_of(const Payload& payload) {
-  return std::visit(
-      []<class T>(const T&) {
-        if constexpr (std::is_same_v<T, Gemm>) return Family::Gemm;
-        switch (T::info.family) {
-          case OpFamily::Memory: return Family::Memory;
-          case OpFamily::Compute: return Family::Compute;
-          case OpFamily::Control: return Family::Control;
-          case OpFamily::Stream: return Family::Stream;
-          case OpFamily::Collective: return Family::Collective;
-          case OpFamily::Mark: return Family::Mark;
-          default: return Family::Other;
-        }
-      },
-      payload);
-}
-
-std::string stream_name(const StreamRef& stream) {
-  switch (stream.kind) {
-    case StreamRef::Kind::Main: return "main";
-    case StreamRef::Kind::Computation: return fmt::format("computation {}", stream.number);
-    case StreamRef::Kind::Communication: return fmt::format("communication {}", stream.number);
-  }
-  return {};
-}
 
 template <class Row, class Send>
 void in_batches(std::vector<Row>& rows, Send send) {
@@ -79,7 +56,7 @@ void Recorder::begin(std::string_view gpu) {
       Track& track = tracks.emplace_back();
       track.rank = r;
       track.kind = TrackKind::Stream;
-      track.name = stream_name(program.streams[s]);
+      track.name = to_text(program.streams[s]);
       track.device = r;
       track.stream = static_cast<std::int64_t>(s);
     }

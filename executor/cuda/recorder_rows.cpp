@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/lower/issue_names.h"
 #include "core/lower/lowering.h"
+#include "core/timeline/command_family.h"
 #include "executor/cuda/recorder_state.h"
 
 namespace stave::cuda {
@@ -12,34 +14,8 @@ namespace {
 
 constexpr std::size_t batch = 16384;
 
-Family family_of(const Payload& payload) {
-  return std::visit(
-      []<class T>(const T&) {
-        if constexpr (std::is_same_v<T, Gemm>) return Family::Gemm;
-        switch (T::info.family) {
-          case OpFamily::Memory: return Family::Memory;
-          case OpFamily::Compute: return Family::Compute;
-          case OpFamily::Control: return Family::Control;
-          case OpFamily::Stream: return Family::Stream;
-          case OpFamily::Collective: return Family::Collective;
-          case OpFamily::Mark: return Family::Mark;
-          default: return Family::Other;
-        }
-      },
-      payload);
-}
-
 std::string_view op_of(const Payload& payload) {
   return std::visit([]<class T>(const T&) { return T::info.name; }, payload);
-}
-
-std::string track_name(const StreamRef& stream) {
-  switch (stream.kind) {
-    case StreamRef::Kind::Main: return "main";
-    case StreamRef::Kind::Computation: return fmt::format("computation {}", stream.number);
-    case StreamRef::Kind::Communication: return fmt::format("communication {}", stream.number);
-  }
-  return {};
 }
 
 struct Made {  // a slice with what belongs to it
@@ -104,7 +80,7 @@ class Rows {
       };
       const IssueProgram& program = plan_.of_rank(r).program;
       for (std::size_t s = 0; s < program.streams.size(); ++s)
-        add(TrackKind::Stream, track_name(program.streams[s]), static_cast<std::int64_t>(s));
+        add(TrackKind::Stream, to_text(program.streams[s]), static_cast<std::int64_t>(s));
       add(TrackKind::Host, "host", std::nullopt);
     }
     TRY_VOID(batches(ranks, [&](auto rows) { return sink_.on_ranks(rows); }));

@@ -5,6 +5,7 @@
 #include "profiles/import/chakra_rows.h"
 #include "profiles/import/kineto_probe.h"
 #include "profiles/import/trace_texts.h"
+#include "profiles/import/wire_import.h"
 #include "profiles/import/wire_message.h"
 
 namespace stave {
@@ -63,55 +64,19 @@ class ChakraImport final : public Import {
   RunInfo run() const override { return ranks_.run(options_.label); }
 
   Result<ImportReport> read(TimelineSink& sink, Progress* progress) override {
-    if (progress != nullptr) progress->begin("importing", texts_.total_bytes());
-    ImportReport report;
-    report.format = "chakra";
-    report.format_version = probes_[0].version;
-    report.files = texts_.sources().size();
-    report.ranks = static_cast<std::uint32_t>(ranks_.all.size());
-    std::vector<SourceInfo> sources = texts_.sources(report.format);
-    for (SourceInfo& source : sources) source.format_version = report.format_version;
-    TRY_VOID(sink.on_sources(sources));
-    TRY_VOID(ranks_.send(sink));
-    RowBatches rows(sink);
-    std::atomic<std::int64_t> read{0};
-    std::size_t next = 0;
-    TRY_VOID(texts_.each(
-        [&](const TraceText& text) -> Result<void> {
-          const std::size_t i = next++;
-          return read_text(text, i, rows, report, progress, read);
-        },
-        [&](const std::string& file, const Problem& why) {
-          problems_.say(problem_kinds::damaged, {.file = file}, why.message);
-        },
-        &read));
-    TRY_VOID(rows.flush());
-    TRY_VOID(ranks_.send_steps(sink, report.steps));
-    TRY_VOID(finish_import(rows, problems_, sink, report));
-    return report;
+    ImportReport start;
+    start.format = "chakra";
+    start.format_version = probes_[0].version;
+    return read_texts(texts_, ranks_, problems_, std::move(start), sink, progress,
+                      [&](const TraceText& text, std::size_t i, RowBatches& rows, ImportReport& report,
+                          const std::atomic<std::int64_t>& read) -> Result<void> {
+                        ChakraNodes events(*text.bytes, text.display, &problems_);
+                        ChakraRows out(probes_[i], ranks_.all[i], options_, rows, problems_, report);
+                        return take_events<ChakraNode>(events, out, rows, progress, read);
+                      });
   }
 
  private:
-  Result<void> read_text(const TraceText& text, std::size_t i, RowBatches& rows, ImportReport& report,
-                         Progress* progress, const std::atomic<std::int64_t>& read) {
-    ChakraNodes nodes(*text.bytes, text.display, &problems_);
-    ChakraRows out(probes_[i], ranks_.all[i], options_, rows, problems_, report);
-    ChakraNode node;
-    const auto all = [&]() -> Result<void> {
-      for (std::int64_t n = 1;; ++n) {
-        TRY(const bool more, nodes.next(node));
-        if (!more) return {};
-        out.take(node);
-        TRY_VOID(rows.flush_if_full());
-        if (n % 4096 == 0) TRY_VOID(show_progress(progress, &read));
-      }
-    };
-    Result<void> done = all();
-    if (!done && done.problems()[0].code != "STV0734") return done;
-    out.finish();
-    return done;
-  }
-
   TraceTexts texts_;
   ImportOptions options_;
   ProblemCounts problems_;

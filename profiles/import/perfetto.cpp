@@ -3,6 +3,7 @@
 #include "profiles/import/kineto_probe.h"
 #include "profiles/import/perfetto_rows.h"
 #include "profiles/import/trace_texts.h"
+#include "profiles/import/wire_import.h"
 #include "profiles/import/wire_message.h"
 #include "profiles/perfetto_messages.h"
 
@@ -44,51 +45,20 @@ class PerfettoImport final : public Import {
   RunInfo run() const override { return ranks_.run(options_.label); }
 
   Result<ImportReport> read(TimelineSink& sink, Progress* progress) override {
-    if (progress != nullptr) progress->begin("importing", texts_.total_bytes());
-    ImportReport report;
-    report.format = "perfetto";
-    report.files = texts_.sources().size();
-    report.ranks = static_cast<std::uint32_t>(ranks_.all.size());
-    TRY_VOID(sink.on_sources(texts_.sources(report.format)));
-    TRY_VOID(ranks_.send(sink));
-    RowBatches rows(sink);
-    std::atomic<std::int64_t> read{0};
-    std::size_t next = 0;
-    TRY_VOID(texts_.each([&](const TraceText& text)
-                             -> Result<void> { return read_text(text, probes_[next++], rows, report, progress, read); },
-                         [&](const std::string& file, const Problem& why) {
-                           problems_.say(problem_kinds::damaged, {.file = file}, why.message);
-                         },
-                         &read));
-    TRY_VOID(rows.flush());
-    TRY_VOID(ranks_.send_steps(sink, report.steps));
-    TRY_VOID(finish_import(rows, problems_, sink, report));
-    return report;
+    ImportReport start;
+    start.format = "perfetto";
+    return read_texts(texts_, ranks_, problems_, std::move(start), sink, progress,
+                      [&](const TraceText& text, std::size_t i, RowBatches& rows, ImportReport& report,
+                          const std::atomic<std::int64_t>& read) -> Result<void> {
+                        const PerfettoProbe& probe = probes_[i];
+                        PerfettoPackets events(*text.bytes, text.display, &problems_);
+                        PerfettoRows out(probe, std::span(ranks_.all).subspan(probe.first_rank, probe.ranks.size()),
+                                         options_, rows, problems_, report);
+                        return take_events<PerfettoEvent>(events, out, rows, progress, read);
+                      });
   }
 
  private:
-  Result<void> read_text(const TraceText& text, const PerfettoProbe& probe, RowBatches& rows, ImportReport& report,
-                         Progress* progress, const std::atomic<std::int64_t>& read) {
-    PerfettoPackets packets(*text.bytes, text.display, &problems_);
-    PerfettoRows out(probe, std::span(ranks_.all).subspan(probe.first_rank, probe.ranks.size()), options_, rows,
-                     problems_, report);
-    PerfettoEvent event;
-    const auto all = [&]() -> Result<void> {
-      for (std::int64_t n = 1;; ++n) {
-        TRY(const bool more, packets.next(event));
-        if (!more) return {};
-        if (event.track >= probe.places.size()) continue;
-        out.take(event);
-        TRY_VOID(rows.flush_if_full());
-        if (n % 4096 == 0) TRY_VOID(show_progress(progress, &read));
-      }
-    };
-    Result<void> done = all();
-    if (!done && done.problems()[0].code != "STV0734") return done;
-    out.finish();
-    return done;
-  }
-
   TraceTexts texts_;
   ImportOptions options_;
   ProblemCounts problems_;

@@ -53,6 +53,7 @@ TrackId PerfettoRows::track(const PerfettoEvent& event, TrackKind kind, std::str
 }
 
 void PerfettoRows::take(PerfettoEvent& event) {
+  if (event.track >= probe_.places.size()) return;  // written after the probe, or damaged
   const std::optional<Time> time = time_of(event);
   if (!time) return count(problem_kinds::no_time, event);
   if (event.kind == PerfettoEvent::Kind::Counter) {

@@ -4,6 +4,7 @@
 
 #include "profiles/import/kineto_probe.h"
 #include "profiles/import/trace_texts.h"
+#include "profiles/import/wire_import.h"
 #include "profiles/import/xplane_messages.h"
 #include "profiles/import/xplane_rows.h"
 
@@ -50,50 +51,20 @@ class XplaneImport final : public Import {
   RunInfo run() const override { return ranks_.run(options_.label); }
 
   Result<ImportReport> read(TimelineSink& sink, Progress* progress) override {
-    if (progress != nullptr) progress->begin("importing", texts_.total_bytes());
-    ImportReport report;
-    report.format = "xplane";
-    report.files = texts_.sources().size();
-    report.ranks = static_cast<std::uint32_t>(ranks_.all.size());
-    TRY_VOID(sink.on_sources(texts_.sources(report.format)));
-    TRY_VOID(ranks_.send(sink));
-    RowBatches rows(sink);
-    std::atomic<std::int64_t> read{0};
-    std::size_t next = 0;
-    TRY_VOID(texts_.each([&](const TraceText& text)
-                             -> Result<void> { return read_text(text, probes_[next++], rows, report, progress, read); },
-                         [&](const std::string& file, const Problem& why) {
-                           problems_.say(problem_kinds::damaged, {.file = file}, why.message);
-                         },
-                         &read));
-    TRY_VOID(rows.flush());
-    TRY_VOID(ranks_.send_steps(sink, report.steps));
-    TRY_VOID(finish_import(rows, problems_, sink, report));
-    return report;
+    ImportReport start;
+    start.format = "xplane";
+    return read_texts(texts_, ranks_, problems_, std::move(start), sink, progress,
+                      [&](const TraceText& text, std::size_t i, RowBatches& rows, ImportReport& report,
+                          const std::atomic<std::int64_t>& read) -> Result<void> {
+                        XplaneProbe& probe = probes_[i];
+                        XplaneEvents events(*text.bytes, text.display, &problems_, probe.planes);
+                        XplaneRows out(probe, std::span(ranks_.all).subspan(probe.first_rank, probe.ranks.size()),
+                                       options_, rows, problems_, report);
+                        return take_events<XplaneEvent>(events, out, rows, progress, read);
+                      });
   }
 
  private:
-  Result<void> read_text(const TraceText& text, XplaneProbe& probe, RowBatches& rows, ImportReport& report,
-                         Progress* progress, const std::atomic<std::int64_t>& read) {
-    XplaneEvents events(*text.bytes, text.display, &problems_, probe.planes);
-    XplaneRows out(probe, std::span(ranks_.all).subspan(probe.first_rank, probe.ranks.size()), options_, rows,
-                   problems_, report);
-    XplaneEvent event;
-    const auto all = [&]() -> Result<void> {
-      for (std::int64_t n = 1;; ++n) {
-        TRY(const bool more, events.next(event));
-        if (!more) return {};
-        out.take(event);
-        TRY_VOID(rows.flush_if_full());
-        if (n % 4096 == 0) TRY_VOID(show_progress(progress, &read));
-      }
-    };
-    Result<void> done = all();
-    if (!done && done.problems()[0].code != "STV0734") return done;
-    out.finish();
-    return done;
-  }
-
   TraceTexts texts_;
   ImportOptions options_;
   ProblemCounts problems_;

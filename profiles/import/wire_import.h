@@ -1,0 +1,62 @@
+// What the importers of protobuf formats do alike, once their files were probed.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <utility>
+
+#include "profiles/import/import_ranks.h"
+#include "profiles/import/importer.h"
+#include "profiles/import/kineto_probe.h"
+#include "profiles/import/row_batches.h"
+#include "profiles/import/trace_texts.h"
+
+namespace stave {
+
+// Takes all events of a reader into rows. A file that is damaged beyond reading on (STV0734) is a
+// failure, but what was read of it is finished first.
+template <class Event, class Reader, class Rows>
+Result<void> take_events(Reader& reader, Rows& out, RowBatches& rows, Progress* progress,
+                         const std::atomic<std::int64_t>& read) {
+  Event event;
+  const auto all = [&]() -> Result<void> {
+    for (std::int64_t n = 1;; ++n) {
+      TRY(const bool more, reader.next(event));
+      if (!more) return {};
+      out.take(event);
+      TRY_VOID(rows.flush_if_full());
+      if (n % 4096 == 0) TRY_VOID(show_progress(progress, &read));
+    }
+  };
+  Result<void> done = all();
+  if (!done && done.problems()[0].code != "STV0734") return done;
+  out.finish();
+  return done;
+}
+
+// Sends sources, ranks, the rows of each text and steps. read_text(text, i, rows, report, read) of the i-th.
+template <class ReadText>
+Result<ImportReport> read_texts(TraceTexts& texts, ImportRanks& ranks, ProblemCounts& problems, ImportReport report,
+                                TimelineSink& sink, Progress* progress, ReadText&& read_text) {
+  if (progress != nullptr) progress->begin("importing", texts.total_bytes());
+  report.files = texts.sources().size();
+  report.ranks = static_cast<std::uint32_t>(ranks.all.size());
+  std::vector<SourceInfo> sources = texts.sources(report.format);
+  for (SourceInfo& source : sources) source.format_version = report.format_version;
+  TRY_VOID(sink.on_sources(sources));
+  TRY_VOID(ranks.send(sink));
+  RowBatches rows(sink);
+  std::atomic<std::int64_t> read{0};
+  std::size_t next = 0;
+  const auto damaged = [&](const std::string& file, const Problem& why) {
+    problems.say(problem_kinds::damaged, {.file = file}, why.message);
+  };
+  const auto one = [&](const TraceText& text) -> Result<void> { return read_text(text, next++, rows, report, read); };
+  TRY_VOID(texts.each(one, damaged, &read));
+  TRY_VOID(rows.flush());
+  TRY_VOID(ranks.send_steps(sink, report.steps));
+  TRY_VOID(finish_import(rows, problems, sink, report));
+  return report;
+}
+
+}  // namespace stave
