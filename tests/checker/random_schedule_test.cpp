@@ -60,7 +60,7 @@ TEST(RandomSchedules, AreAsTheCheckerSays) {
            << ", the checker says " << now.checked << "\n"
            << now.report << small;
   }
-  std::printf("%s", counts_text(counts).c_str());
+  std::printf("%s%d of them with more behind a stop, says the checker\n", counts_text(counts).c_str(), beside);
   EXPECT_LT(beside, programs / 20);
   for (const std::string verdict : {"clean", "race", "uninitialised", "mismatch", "deadlock"})
     EXPECT_GT(counts[verdict], programs / 100) << verdict;
