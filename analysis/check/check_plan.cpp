@@ -70,6 +70,7 @@ class Checking {
       out_.peak_device_bytes = std::max(out_.peak_device_bytes, device_bytes(rank_class.expanded));
     }
     TRY_VOID(branching_ ? all_ways() : one_way());
+    if (report_.has_stop() && report_.has_memory_fault()) TRY_VOID(tell_reached());
     out_.findings = report_.take();
     if (options_.lints)
       for (const RankClass& rank_class : plan_.classes) lint_text(rank_class, plan_.mode, lints_);
@@ -78,8 +79,8 @@ class Checking {
   }
 
  private:
-  // Nothing branches: each class has one line.
-  Result<void> one_way() {
+  // Where nothing branches, each class has one line.
+  Result<World> straight_world() {
     World world;
     world.line_of_rank = plan_.class_of_rank;
     for (std::uint32_t c = 0; c < plan_.classes.size(); ++c) {
@@ -87,6 +88,11 @@ class Checking {
       world.lines.push_back(std::make_unique<const ClassLine>(plan_, c, unroll(plan_.classes[c], {}, left_)));
       count(world.lines.back()->line);
     }
+    return world;
+  }
+
+  Result<void> one_way() {
+    TRY(const World world, straight_world());
     meet(world, {}, true);
     out_.peak_device_bytes_shared = 0;
     for (const auto& line : world.lines) {
@@ -104,9 +110,16 @@ class Checking {
     const bool together = orders_cross_ranks();
     if (!together)
       for (std::uint32_t c = 0; c < plan_.classes.size(); ++c) TRY_VOID(memory_on_all_ways(c));
+    return each_world(together,
+                      [&](const World& world, const std::vector<Choices>& choices) { meet(world, choices, together); });
+  }
+
+  // Calls f(world, choices) for each way: of all control flow, or of what decides about meetings.
+  template <class F>
+  Result<void> each_world(bool all, F&& f) {
     std::vector<Control> controls;
     for (const RankClass& c : plan_.classes)
-      controls.push_back(together ? all_control(c.expanded) : control_of_meetings(c.expanded));
+      controls.push_back(all ? all_control(c.expanded) : control_of_meetings(c.expanded));
     Ways ways;
     std::int64_t looked_at = 0;
     do {
@@ -114,9 +127,36 @@ class Checking {
       if (stop(++looked_at)) break;
       std::vector<Choices> choices(plan_.ranks());
       const World world = decided_world(controls, ways, choices);
-      meet(world, choices, together);
+      f(world, choices);
     } while (ways.next());
     return {};
+  }
+
+  // Runs stop at one fault and another is of memory: tells those that a run comes to.
+  Result<void> tell_reached() {
+    const bool exact = std::exchange(out_.exact, true);
+    left_ = options_.max_commands;
+    report_.begin_reached();
+    if (branching_) {
+      TRY_VOID(each_world(true, [&](const World& w, const std::vector<Choices>& choices) { reached(w, choices); }));
+    } else {
+      TRY(const World world, straight_world());
+      reached(world, {});
+    }
+    if (out_.exact && !report_.full()) report_.rest_is_behind_stop();
+    out_.exact = exact;
+    return {};
+  }
+
+  void reached(const World& world, const std::vector<Choices>& choices) {
+    const Meetings meetings = meetings_of(plan_, world, cliques_);
+    const Liveness liveness(plan_, world, meetings, cliques_);
+    const CrossOrder order(world, meetings);
+    MemoryOptions options = memory_options();
+    options.begins = [&](Rank rank, NodeIndex node) { return liveness.begins(rank, node); };
+    if (!in_step(world) && !one_communicator(world))
+      options.elsewhere = [&](Rank rank, NodeIndex a, NodeIndex b) { return order.ordered(rank, a, b); };
+    memory(world, choices, options);
   }
 
   Result<void> memory_on_all_ways(std::uint32_t c) {
@@ -138,7 +178,9 @@ class Checking {
       Decided decided = decide(plan_, ranks[0], control, ways, nullptr, left_);
       const ClassLine line(plan_, c, std::move(decided.line));
       count(line.line);
-      memory(line, ranks, decided.choices, {});
+      MemoryOptions options = memory_options();
+      options.ranks = ranks;
+      memory(line, decided.choices, options);
     } while (ways.next());
     return {};
   }
@@ -195,22 +237,25 @@ class Checking {
     return enough || report_.full();
   }
 
-  using Elsewhere = decltype(MemoryOptions::elsewhere);
+  MemoryOptions memory_options() const { return {.ranks = {}, .max_accesses = options_.max_commands}; }
 
-  void memory(const ClassLine& line, std::span<const Rank> ranks, const Choices& choices, Elsewhere elsewhere) {
+  // Of the ranks in `options`, which take the line.
+  void memory(const ClassLine& line, const Choices& choices, const MemoryOptions& options) {
     const RankClass& rank_class = plan_.classes[line.rank_class];
-    const MemoryFaults faults =
-        memory_faults(rank_class, line.line, line.clocks, {ranks, options_.max_commands, std::move(elsewhere)});
+    const MemoryFaults faults = memory_faults(rank_class, line.line, line.clocks, options);
     out_.exact &= faults.exact;
     for (const Race& race : faults.races) report_.race(rank_class, line.line, race, choices);
     for (const UnwrittenRead& read : faults.unwritten) report_.unwritten(rank_class, read, choices);
   }
 
-  void memory(const World& world, const std::vector<Choices>& choices, const Elsewhere& elsewhere) {
+  // Of all ranks.
+  void memory(const World& world, const std::vector<Choices>& choices, MemoryOptions options) {
     std::vector<std::vector<Rank>> ranks(world.lines.size());
     for (Rank rank = 0; rank < world.line_of_rank.size(); ++rank) ranks[world.line_of_rank[rank]].push_back(rank);
-    for (std::size_t i = 0; i < world.lines.size(); ++i)
-      memory(*world.lines[i], ranks[i], choices.empty() ? Choices{} : choices[ranks[i][0]], elsewhere);
+    for (std::size_t i = 0; i < world.lines.size(); ++i) {
+      options.ranks = ranks[i];
+      memory(*world.lines[i], choices.empty() ? Choices{} : choices[ranks[i][0]], options);
+    }
   }
 
   static bool is_pairwise(const Payload& payload) {
@@ -255,13 +300,15 @@ class Checking {
   void meet(const World& world, const std::vector<Choices>& choices, bool with_memory) {
     const bool together = in_step(world);
     const bool serial = one_communicator(world);
-    if (with_memory && (together || serial)) memory(world, choices, {});
+    if (with_memory && (together || serial)) memory(world, choices, memory_options());
     const bool sms_suffice = serial || !may_run_out(world, options_.sms);
     if (!together || !sms_suffice) {
       const Meetings meetings = meetings_of(plan_, world, cliques_);
       if (with_memory && !together && !serial) {
         const CrossOrder order(world, meetings);
-        memory(world, choices, [&](Rank rank, NodeIndex a, NodeIndex b) { return order.ordered(rank, a, b); });
+        MemoryOptions options = memory_options();
+        options.elsewhere = [&](Rank rank, NodeIndex a, NodeIndex b) { return order.ordered(rank, a, b); };
+        memory(world, choices, options);
       }
       if (!together && !ends(world, meetings, choices)) return;
       if (!sms_suffice)

@@ -46,11 +46,12 @@ struct Scene {
 // Codes STV1000-1099; docs/checks.md has a page for each.
 struct Finding {
   Problem problem;
-  std::string command;      // path of the first command involved; empty: none
-  std::vector<Rank> ranks;  // that show it, ascending
-  std::string fix;          // what to write instead; empty: not known
-  std::string silenced;     // the reason that the schedule gives for it; empty: it counts
-  Scene scene{};            // what --explain draws; no boxes: nothing to draw
+  std::string command;       // path of the first command involved; empty: none
+  std::vector<Rank> ranks;   // that show it, ascending
+  std::string fix;           // what to write instead; empty: not known
+  std::string silenced;      // the reason that the schedule gives for it; empty: it counts
+  bool behind_stop = false;  // of memory: no run comes to it before the deadlock or mismatch found beside it is mended
+  Scene scene{};             // what --explain draws; no boxes: nothing to draw
 };
 using Findings = std::vector<Finding>;
 

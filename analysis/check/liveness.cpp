@@ -1,6 +1,7 @@
 #include "analysis/check/liveness.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/lower/collective_contract.h"
 
@@ -12,7 +13,8 @@ Liveness::Liveness(const Plan& plan, const World& world, const Meetings& meeting
       meetings_(meetings),
       cliques_(cliques),
       states_(plan.ranks()),
-      arrived_(meetings.all.size()) {
+      arrived_(meetings.all.size()),
+      stands_at_(plan.ranks()) {
   for (Rank rank = 0; rank < plan.ranks(); ++rank) {
     const Skeleton& skeleton = world.of(rank).skeleton;
     states_[rank].reserve(skeleton.items.size());
@@ -22,10 +24,20 @@ Liveness::Liveness(const Plan& plan, const World& world, const Meetings& meeting
     }
     left_ += skeleton.items.size();
   }
-  while (!ready_.empty() && mismatches_.empty()) {
+  while (!ready_.empty()) {
     const RankItem at = ready_.back();
     ready_.pop_back();
     start(at);
+  }
+  for (Rank rank = 0; rank < plan.ranks(); ++rank) {
+    const ClassLine& line = world.of(rank);
+    stands_at_[rank].assign(line.line.streams, std::numeric_limits<std::uint32_t>::max());
+    for (std::uint32_t i = 0; i < states_[rank].size(); ++i) {
+      if (states_[rank][i].finished) continue;
+      const LineNode& node = line.line.nodes[line.skeleton.items[ItemId{i}].node];
+      std::uint32_t& first = stands_at_[rank][node.stream.value];
+      first = std::min(first, node.position);
+    }
   }
 }
 
@@ -63,6 +75,13 @@ void Liveness::finish(RankItem at) {
     const ItemId next = skeleton.dependents[ref];
     if (--states_[at.rank][next.value].waits == 0) ready_.push_back({at.rank, next});
   }
+}
+
+bool Liveness::begins(Rank rank, NodeIndex node) const {
+  const ClassLine& line = world_.of(rank);
+  for (std::uint32_t s = 0; s < line.line.streams; ++s)
+    if (line.clocks.at(node, StreamId{s}) > stands_at_[rank][s]) return false;
+  return true;
 }
 
 RankItem Liveness::holding(RankItem at) const {

@@ -10,7 +10,8 @@
 namespace stave::check {
 
 // The abstract execution of the collectives of all ranks. Nothing in it is a
-// matter of timing, so it stops where every run does.
+// matter of timing, so it stops where every run does. What meets in different
+// collectives never ends.
 class Liveness {
  public:
   // All must outlive this.
@@ -26,6 +27,8 @@ class Liveness {
 
   bool started(RankItem at) const { return states_[at.rank][at.item.value].waits == 0; }
   bool finished(RankItem at) const { return states_[at.rank][at.item.value].finished; }
+  // Whether the rank comes to the node of its line.
+  bool begins(Rank rank, NodeIndex node) const;
 
   // A chain of waits: each item has started and waits for a meeting, which `missing` has not come to.
   // Where it ends, either `missing` never comes (it has no such part), or its part is held up by the next link.
@@ -61,8 +64,9 @@ class Liveness {
   const World& world_;
   const Meetings& meetings_;
   const Cliques& cliques_;
-  std::vector<std::vector<State>> states_;  // by rank, then item
-  std::vector<std::uint32_t> arrived_;      // by meeting
+  std::vector<std::vector<State>> states_;             // by rank, then item
+  std::vector<std::uint32_t> arrived_;                 // by meeting
+  std::vector<std::vector<std::uint32_t>> stands_at_;  // by rank, then stream: the position that never ends
   std::vector<RankItem> ready_;
   std::size_t left_ = 0;
   std::vector<Mismatch> mismatches_;

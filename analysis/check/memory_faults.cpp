@@ -206,7 +206,7 @@ class Finder {
   }
 
   void look(BufferId buffer, const std::vector<Access>& accesses) {
-    const bool varies = buffers_[buffer.value].varies || options_.elsewhere;
+    const bool varies = buffers_[buffer.value].varies || options_.elsewhere || options_.begins;
     for (const Rank rank : options_.ranks) {
       left_ -= static_cast<std::int64_t>(accesses.size());
       if (left_ < 0) {
@@ -225,7 +225,7 @@ class Finder {
     Written written;
     for (const Access& access : accesses) {
       const View& view = e_[access.view];
-      if (!contributes_(access, rank)) continue;
+      if (!contributes_(access, rank) || (options_.begins && !options_.begins(rank, access.node))) continue;
       const std::int64_t begin = value_at(e_.coord_exprs, view.offset, at);
       const std::int64_t end = begin + view.bytes;
       footprints.access(access, begin, end, [&](const Access& before, std::int64_t from, std::int64_t to) {

@@ -63,6 +63,8 @@ struct MemoryOptions {
   std::int64_t max_accesses = 0;  // of all of them together, where they differ
   // Whether a rank orders two nodes by way of others; null: none does.
   std::function<bool(Rank, NodeIndex, NodeIndex)> elsewhere{};
+  // Whether a rank comes to a node; null: to all. What it does not come to, does nothing.
+  std::function<bool(Rank, NodeIndex)> begins{};
 };
 MemoryFaults memory_faults(const RankClass& rank_class, const Line& line, const Clocks& clocks,
                            const MemoryOptions& options);

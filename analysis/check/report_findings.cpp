@@ -38,6 +38,12 @@ std::string ranks_text(const std::vector<Rank>& ranks) {
   return out;
 }
 
+bool is_of_memory(const Finding& finding) {
+  return finding.problem.code == "STV1001" || finding.problem.code == "STV1002";
+}
+
+bool stops(const Finding& finding) { return !is_of_memory(finding) && finding.problem.severity == Severity::Error; }
+
 }  // namespace
 
 std::vector<CommandId> starts_around(const Expanded& e) {
@@ -53,7 +59,10 @@ std::string FindingsReport::at_line(Rank rank, CommandId command) const {
 Finding* FindingsReport::add(Severity severity, std::string_view code, Rank rank, CommandId command,
                              std::string message) {
   const Expanded& e = of(rank);
-  if (full() || !seen_.emplace(code, e[command].op.value).second) return nullptr;
+  Key key(code, e[command].op.value);
+  if (telling_reached_) reached_.insert(key);
+  if (full() || !seen_.insert(key).second) return nullptr;
+  keys_.push_back(std::move(key));
   Finding& finding = findings_.emplace_back();
   finding.problem = {severity, std::string(code), std::move(message), e.place(e[command]), {}};
   finding.command = e.path(command);
@@ -70,6 +79,26 @@ void FindingsReport::note_ways(Finding& finding, const RankClass& rank_class, co
   for (std::size_t i = 0; i < choices.size() && i < most; ++i)
     note(finding, rank_class.expanded.ranks[0], choices[i].command,
          fmt::format("in a run where this {}", choice_text(rank_class.expanded, choices[i])));
+}
+
+bool FindingsReport::has_stop() const {
+  return std::any_of(findings_.begin(), findings_.end(), [](const Finding& finding) { return stops(finding); });
+}
+
+bool FindingsReport::has_memory_fault() const {
+  return std::any_of(findings_.begin(), findings_.end(), [](const Finding& finding) { return is_of_memory(finding); });
+}
+
+void FindingsReport::rest_is_behind_stop() {
+  const auto stop =
+      std::find_if(findings_.begin(), findings_.end(), [](const Finding& finding) { return stops(finding); });
+  for (std::size_t i = 0; i < findings_.size(); ++i) {
+    Finding& finding = findings_[i];
+    if (!is_of_memory(finding) || reached_.contains(keys_[i])) continue;
+    finding.behind_stop = true;
+    finding.problem.notes.push_back(
+        {fmt::format("no run comes to it before {} at this line is mended", stop->problem.code), stop->problem.place});
+  }
 }
 
 void FindingsReport::race(const RankClass& rank_class, const Line& line, const Race& race, const Choices& choices) {

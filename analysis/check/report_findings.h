@@ -35,6 +35,13 @@ class FindingsReport {
   void residence(const Residence& residence, const Meetings& meetings, const World& world, std::int32_t sms);
   void overlap(const Overlap& overlap, const World& world);
 
+  // What is reported from here on, of memory, is what runs come to although something stops them.
+  void begin_reached() { telling_reached_ = true; }
+  // Of memory, all that was not reported again since.
+  void rest_is_behind_stop();
+
+  bool has_stop() const;  // a run that does not come to its end
+  bool has_memory_fault() const;
   bool full() const { return findings_.size() >= max_findings; }
   Findings take() { return std::move(findings_); }
 
@@ -57,9 +64,14 @@ class FindingsReport {
   void missing(const Liveness::Link& link, const Meetings& meetings, const World& world,
                const std::vector<Choices>& choices);
 
+  using Key = std::pair<std::string, std::uint64_t>;  // code and statement
+
   const Plan& plan_;
   Findings findings_;
-  std::set<std::pair<std::string, std::uint64_t>> seen_;
+  std::vector<Key> keys_;  // beside findings_
+  std::set<Key> seen_;
+  std::set<Key> reached_;
+  bool telling_reached_ = false;
 };
 
 // Where each command stands: the async_start around it, none outside of all.

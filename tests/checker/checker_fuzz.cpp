@@ -74,7 +74,6 @@ int fuzz(const FuzzArguments& arguments) {
     if (result.outcome == Outcome::Invalid || result.outcome == Outcome::TooLarge) continue;
     ++compared;
     ++counts[result.explored];
-    if (result.outcome == Outcome::BesideStop) ++counts["(of them with more behind a stop, says the checker)"];
     if (result.outcome != Outcome::Disagrees) continue;
     const std::string text = finding_text(seed, schedule, result);
     std::printf("%s\n", text.c_str());

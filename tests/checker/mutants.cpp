@@ -156,6 +156,7 @@ class Mutants {
             return true;
           });
     }
+    trips();
     return std::move(made_);
   }
 
@@ -179,6 +180,45 @@ class Mutants {
             [&](Expanded& changed) { return move_command(changed, region, *collective, i), true; });
       collective = i;
     }
+  }
+
+  // The bound of each repeat: one iteration less, one more.
+  void trips() {
+    const Module& module = *from_.classes[0].module;
+    for (std::size_t i = 0; i < module.ops.size(); ++i) {
+      const Op& op = module.ops[OpId{i}];
+      if (op.kind != kind_of<Repeat>) continue;
+      for (const Id<Attr> id : op.attrs) {
+        if (module.text(module.attrs[id].name) != "to") continue;
+        for (const BinaryOp less_or_more : {BinaryOp::Sub, BinaryOp::Add}) {
+          auto changed = std::make_shared<Module>(module);
+          const ExprId one = changed->exprs.add(Expr::integer(1));
+          changed->attrs[id].value = changed->exprs.add(
+              Expr::pair(ExprKind::Binary, module.attrs[id].value.value, one.value, no_loc, less_or_more));
+          trips(fmt::format("the repeat at line {}: one iteration {}", module.place(op.loc).line,
+                            less_or_more == BinaryOp::Sub ? "less" : "more"),
+                std::move(changed));
+        }
+      }
+    }
+  }
+
+  void trips(const std::string& what, std::shared_ptr<const Module> changed) {
+    ExpandOptions options;
+    for (const auto& [name, value] : from_.classes[0].params) options.params.emplace_back(name, std::to_string(value));
+    Result<Expansion> everywhere = expand_and_verify(changed, options);
+    if (!everywhere) return;
+    const auto last = static_cast<Rank>(from_.class_of_rank.size() - 1);
+    Expanded alone = everywhere->classes[everywhere->class_of_rank[last]];
+    alone.ranks = {last};
+    keep(what + ", on all ranks", std::move(*everywhere));
+    Expansion mixed = from_;
+    std::vector<Rank>& others = mixed.classes[mixed.class_of_rank[last]].ranks;
+    if (others.size() < 2) return;
+    others.pop_back();
+    mixed.class_of_rank[last] = static_cast<std::uint32_t>(mixed.classes.size());
+    mixed.classes.push_back(std::move(alone));
+    keep(fmt::format("{}, on rank {}", what, last), std::move(mixed));
   }
 
   template <class F>

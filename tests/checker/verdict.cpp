@@ -35,6 +35,7 @@ CheckedVerdict verdict_of(const Findings& findings) {
   const auto note = [&](Defect defect) { verdict.shows[static_cast<std::size_t>(defect)] = true; };
   for (const Finding& finding : findings) {
     const std::string& code = finding.problem.code;
+    if (finding.behind_stop) continue;  // no run shows it
     if (code == "STV1001")
       note(Defect::Race);
     else if (code == "STV1002")
@@ -70,13 +71,11 @@ Outcome outcome_of(const Exploration& exploration, const CheckedVerdict& checked
   const auto both = [&](Defect defect) { return explored(defect) == claimed(defect); };
   if (explored(Defect::Race)) return claimed(Defect::Race) ? Outcome::Agrees : Outcome::Disagrees;
 
+  // A mismatch stops its ranks, too: another reason that they may have to stand still is not looked for.
+  const bool mismatch = explored(Defect::Mismatch) && claimed(Defect::Mismatch) && !claimed(Defect::Deadlock);
   const bool stops = explored(Defect::Mismatch) || explored(Defect::Deadlock);
-  const bool same_stops = checked.not_uniform ? stops : both(Defect::Mismatch) && both(Defect::Deadlock);
-  if (same_stops && both(Defect::Race) && both(Defect::Uninitialised)) return Outcome::Agrees;
-  const bool mismatch_first = explored(Defect::Mismatch) && claimed(Defect::Mismatch) && !claimed(Defect::Deadlock);
-  // A read that races with a write behind the stop is named as the race.
-  const bool reads_named = claimed(Defect::Uninitialised) || claimed(Defect::Race) || !explored(Defect::Uninitialised);
-  return stops && (same_stops || mismatch_first) && reads_named ? Outcome::BesideStop : Outcome::Disagrees;
+  const bool same_stops = checked.not_uniform ? stops : mismatch || (both(Defect::Mismatch) && both(Defect::Deadlock));
+  return same_stops && both(Defect::Race) && both(Defect::Uninitialised) ? Outcome::Agrees : Outcome::Disagrees;
 }
 
 Result<Plan> plan_of_text(std::string_view text, Mode mode) {

@@ -11,6 +11,7 @@
 
 namespace stave {
 
+// Without the findings that are behind a stop, which no run shows.
 struct CheckedVerdict {
   std::array<bool, defect_count> shows{};
   bool not_uniform = false;  // STV1011: a mismatch or a deadlock
@@ -22,10 +23,7 @@ CheckedVerdict verdict_of(const Findings& findings);
 std::string to_text(const Exploration& exploration);
 std::string to_text(const CheckedVerdict& verdict);
 
-// BesideStop: both say that the schedule deadlocks or mismatches and neither denies a race; the
-// checker names races or reads behind the stop, which no run reaches (a race then stands for an
-// uninitialised read as well), or of both stops the mismatch only.
-enum class Outcome : std::uint8_t { Agrees, BesideStop, Disagrees, TooLarge, Invalid };
+enum class Outcome : std::uint8_t { Agrees, Disagrees, TooLarge, Invalid };
 // With a race only races are compared: what follows one is not defined.
 Outcome outcome_of(const Exploration& exploration, const CheckedVerdict& checked);
 
