@@ -5,9 +5,12 @@
 
 #include "cli/common.h"
 #include "cli/verbs.h"
+#include "core/base/files.h"
+#include "workbench/compare_html.h"
 #include "workbench/compare_json.h"
 #include "workbench/compare_text.h"
 #include "workbench/fail_above.h"
+#include "workbench/html_parts.h"
 #include "workbench/open_run.h"
 
 namespace stave::cli {
@@ -20,6 +23,7 @@ struct CompareOptions {
   std::vector<std::string> fail_above;
   std::size_t rows = 12;
   bool all = false;
+  std::string html;
   OutputOptions output;
 };
 
@@ -44,11 +48,20 @@ int compare_runs(const CompareOptions& options) {
   Problems problems = a->problems;
   for (const Problems& more : {b->problems, made->problems, exceeded})
     problems.insert(problems.end(), more.begin(), more.end());
+  if (!options.html.empty()) {
+    if (Result<void> free = check_page_output(options.html); !free)
+      return fail(free.problems(), options.output, exit_input);
+    const Result<void> written = write_file(options.html, compare_html(*made, a->label, b->label, problems));
+    if (!written) return fail(written.problems(), options.output, exit_machine);
+  }
   if (options.output.json) {
     print(compare_json(*made, a->label, b->label, problems, options.all));
   } else {
     for (const Problem& problem : problems) note(to_text(problem));
-    if (!options.output.quiet) print(compare_text(*made, a->label, b->label, {.rows = options.rows}));
+    if (!options.output.quiet) {
+      print(compare_text(*made, a->label, b->label, {.rows = options.rows}));
+      if (!options.html.empty()) print(fmt::format("\nwritten to {}\n", options.html));
+    }
   }
   return exceeded.empty() ? exit_ok : exit_finding;
 }
@@ -66,6 +79,8 @@ Run define_compare(CLI::App& app) {
                  "or all of both");
   app.add_option("--rows", options->rows, "Rows of the waterfall")->capture_default_str();
   app.add_flag("--all", options->all, "With --json: every matched slice, in commands[]");
+  app.add_option("--html", options->html, "Also write the comparison as one page with charts and both timelines")
+      ->type_name("FILE");
   app.add_option("--fail-above", options->fail_above,
                  "METRIC=LIMIT: exit 1 if delta_ps, delta_pct, abs_delta_pct, slower_pct (0 unless B is slower by more "
                  "than the noise), only_a_count or only_b_count is above it")

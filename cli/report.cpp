@@ -7,6 +7,7 @@
 #include "cli/verbs.h"
 #include "core/base/files.h"
 #include "workbench/fail_above.h"
+#include "workbench/html_parts.h"
 #include "workbench/open_run.h"
 #include "workbench/report_html.h"
 #include "workbench/report_text.h"

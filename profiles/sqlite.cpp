@@ -99,6 +99,21 @@ std::optional<std::int64_t> Statement::maybe_integer(int column) const {
   return integer(column);
 }
 
+Kind ScannedRow::look(std::size_t column, std::int64_t& integer) const {
+  const int type = sqlite3_value_type(values_[column]);
+  if (type == SQLITE_NULL) return Kind::Null;
+  if (type != SQLITE_INTEGER) return Kind::Other;
+  integer = sqlite3_value_int64(values_[column]);
+  return Kind::Integer;
+}
+std::int64_t ScannedRow::integer(std::size_t column) const { return sqlite3_value_int64(values_[column]); }
+double ScannedRow::real(std::size_t column) const { return sqlite3_value_double(values_[column]); }
+std::string_view ScannedRow::text(std::size_t column) const {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(values_[column]));
+  if (!text) return {};
+  return {text, static_cast<std::size_t>(sqlite3_value_bytes(values_[column]))};
+}
+
 Result<Database> Database::open(const std::string& path, Access access) {
   if (path.find('\0') != std::string::npos) return error_at({}, "STV0702", "a path holds a zero byte");
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
@@ -130,6 +145,32 @@ Result<Statement> Database::prepare(std::string_view sql) {
                                     &statement, nullptr);
   if (rc != SQLITE_OK) return failure(handle_.get(), rc, *path_);
   return Statement(statement, path_.get());
+}
+
+// The rows go as arguments to an aggregate function of ours: no step and no result row for each.
+Result<void> Database::scan(std::string_view select, std::size_t columns,
+                            const std::function<bool(const ScannedRow&)>& take) {
+  struct Taker {
+    const std::function<bool(const ScannedRow&)>& take;
+    bool stopped = false;
+  } taker{take};
+  const auto row = [](sqlite3_context* context, int, sqlite3_value** values) {
+    auto& to = *static_cast<Taker*>(sqlite3_user_data(context));
+    if (!to.stopped && to.take(ScannedRow(values))) return;
+    to.stopped = true;
+    sqlite3_result_error(context, "enough", -1);
+  };
+  const int rc = sqlite3_create_function_v2(
+      handle_.get(), "stave_take", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, &taker, nullptr, row, [](sqlite3_context*) {},
+      nullptr);
+  if (rc != SQLITE_OK) return failure(handle_.get(), rc, *path_);
+  std::string names;
+  for (std::size_t i = 0; i < columns; ++i) names += (i == 0 ? "c" : ", c") + std::to_string(i);
+  TRY(Statement statement, prepare("WITH scanned(" + names + ") AS (" + std::string(select) + ") SELECT stave_take(" +
+                                   names + ") FROM scanned"));
+  Result<void> done = statement.execute();
+  if (taker.stopped) return {};
+  return done;
 }
 
 Result<void> Database::execute(const char* sql) {

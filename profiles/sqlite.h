@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,10 +22,13 @@
 
 struct sqlite3;
 struct sqlite3_stmt;
+struct sqlite3_value;
 
 namespace stave::sqlite {
 
 using Blob = std::span<const std::byte>;
+
+enum class Kind : std::uint8_t { Null, Integer, Other };
 
 class Statement {
  public:
@@ -89,6 +93,22 @@ class Statement {
   const std::string* path_;  // the Database's; a statement does not outlive it
 };
 
+// A row of Database::scan(), while it is taken.
+class ScannedRow {
+ public:
+  explicit ScannedRow(sqlite3_value** values) : values_(values) {}
+
+  // What a column holds, and if an integer, which.
+  Kind look(std::size_t column, std::int64_t& integer) const;
+  // Converted where it holds something else, as SQLite does.
+  std::int64_t integer(std::size_t column) const;
+  double real(std::size_t column) const;
+  std::string_view text(std::size_t column) const;
+
+ private:
+  sqlite3_value** values_;
+};
+
 enum class Access { Read, Write, Create };
 
 class Database {
@@ -96,6 +116,9 @@ class Database {
   static Result<Database> open(const std::string& path, Access access);
 
   Result<Statement> prepare(std::string_view sql);
+  // All rows of a SELECT with `columns` columns, in 0.6 of the time that step() takes (9 integer columns), until
+  // `take` says false. Nothing else uses the connection meanwhile.
+  Result<void> scan(std::string_view select, std::size_t columns, const std::function<bool(const ScannedRow&)>& take);
   // One or more statements without parameters and rows that matter.
   Result<void> execute(const char* sql);
   // The first column of the first row; 0 without a row.

@@ -19,11 +19,12 @@ const std::string_view timeline_script = R"js(
 
   // Rows with the offset of their top; columns of a row: start, duration, name, family, waits.
   const rows = [];
-  let full = 0, rank = null;
+  const titleOf = (track) => (track.run ? track.run + ", rank " : "rank ") + track.rank;
+  let full = 0, title = null;
   for (const track of data.tracks) {
-    if (track.rank !== rank) {
-      rank = track.rank;
-      rows.push({ title: "rank " + rank, top: full, head: true });
+    if (titleOf(track) !== title) {
+      title = titleOf(track);
+      rows.push({ title: title, top: full, head: true });
       full += rankHeight;
     }
     track.rows.forEach((flat, lane) => {
@@ -57,7 +58,7 @@ const std::string_view timeline_script = R"js(
   const details = (row, i) => {
     const lines = [nameOf(row, i), text(row.end[i] - row.start[i]) + ", from " + text(data.begin + row.start[i])];
     if (row.waits[i] > 0) lines.push("of it " + text(row.waits[i]) + " waiting for peers or SMs");
-    lines.push(data.families[row.family[i]].name + ", rank " + row.track.rank + ", " + row.track.name);
+    lines.push(data.families[row.family[i]].name + ", " + titleOf(row.track) + ", " + row.track.name);
     return lines.join("\n");
   };
 

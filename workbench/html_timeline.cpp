@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "analysis/compare.h"
 #include "core/base/json.h"
@@ -23,15 +24,17 @@ struct Block {
 };
 
 struct TrackBlocks {
+  std::size_t part = 0;
   std::uint32_t track = 0;
   std::vector<std::vector<Block>> rows{};
 };
 
 bool nests(const Track& track) { return track.kind == TrackKind::Host || track.kind == TrackKind::Range; }
 
-TrackBlocks blocks_of(const TimelineIndex& index, std::uint32_t track, Interval window, Strings& names) {
+std::vector<std::vector<Block>> blocks_of(const TimelineIndex& index, std::uint32_t track, Interval window,
+                                          Strings& names) {
   const Timeline& timeline = index.timeline();
-  TrackBlocks out{track, {}};
+  std::vector<std::vector<Block>> out;
   // The index has equal starts by end: the longest must come first to nest.
   const auto span = index.rows(TrackId{track}, window);
   std::vector<std::uint32_t> rows(span.begin(), span.end());
@@ -47,8 +50,8 @@ TrackBlocks blocks_of(const TimelineIndex& index, std::uint32_t track, Interval 
     const Lanes::Place place = lanes.place(slice.start.count(), slice.end().count());
     if (row_of.size() <= place.lane) row_of.resize(place.lane + 1);
     while (row_of[place.lane].size() <= place.depth) {
-      row_of[place.lane].push_back(out.rows.size());
-      out.rows.emplace_back();
+      row_of[place.lane].push_back(out.size());
+      out.emplace_back();
     }
     Block block;
     block.start = (slice.start - window.begin).count();
@@ -56,7 +59,7 @@ TrackBlocks blocks_of(const TimelineIndex& index, std::uint32_t track, Interval 
     block.name = names.intern(title_of(timeline, SliceId{row + 1})).value;
     block.family = slice.family;
     block.waits = std::min(index.waits(row).sum(), slice.duration).count();
-    out.rows[row_of[place.lane][place.depth]].push_back(block);
+    out[row_of[place.lane][place.depth]].push_back(block);
   }
   return out;
 }
@@ -85,34 +88,42 @@ std::size_t join(std::vector<Block>& row, std::int64_t least) {
 
 }  // namespace
 
-TimelineData timeline_data(const TimelineIndex& index, Interval window, std::size_t most) {
-  const Timeline& timeline = index.timeline();
+TimelineData timeline_data(const std::vector<TimelinePart>& parts, std::size_t most) {
   TimelineData out;
   Strings names;
   std::vector<TrackBlocks> tracks;
-  for (std::uint32_t i = 0; i < timeline.tracks().size(); ++i) {
-    TrackBlocks blocks = blocks_of(index, i, window, names);
-    if (blocks.rows.empty()) continue;
-    for (const std::vector<Block>& row : blocks.rows) {
-      out.slices += row.size();
-      for (const Block& block : row) out.families[static_cast<std::size_t>(block.family)] = true;
+  std::int64_t length = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    length = std::max(length, parts[p].window.length().count());
+    for (std::uint32_t i = 0; i < parts[p].index->timeline().tracks().size(); ++i) {
+      std::vector<std::vector<Block>> rows = blocks_of(*parts[p].index, i, parts[p].window, names);
+      if (rows.empty()) continue;
+      for (const std::vector<Block>& row : rows) {
+        out.slices += row.size();
+        for (const Block& block : row) out.families[static_cast<std::size_t>(block.family)] = true;
+      }
+      tracks.push_back({p, i, std::move(rows)});
     }
-    tracks.push_back(std::move(blocks));
   }
+  const auto track_of = [&](const TrackBlocks& blocks) -> const Track& {
+    return parts[blocks.part].index->timeline().tracks()[blocks.track];
+  };
   std::stable_sort(tracks.begin(), tracks.end(), [&](const TrackBlocks& a, const TrackBlocks& b) {
-    const Track &x = timeline.tracks()[a.track], &y = timeline.tracks()[b.track];
-    return std::pair(x.rank, x.kind) < std::pair(y.rank, y.kind);
+    const Track &x = track_of(a), &y = track_of(b);
+    // Of several runs the devices stand together, the hosts below.
+    const bool low_a = parts.size() > 1 && !is_device_track(x), low_b = parts.size() > 1 && !is_device_track(y);
+    return std::tuple(low_a, a.part, x.rank, x.kind) < std::tuple(low_b, b.part, y.rank, y.kind);
   });
   out.shown = out.slices;
-  for (std::int64_t least = std::max<std::int64_t>(window.length().count() / 16384, 1);
-       out.shown > most && least < window.length().count(); least *= 2) {
+  for (std::int64_t least = std::max<std::int64_t>(length / 16384, 1); out.shown > most && least < length; least *= 2) {
     out.shown = 0;
     out.together = Picoseconds{least};
     for (TrackBlocks& track : tracks)
       for (std::vector<Block>& row : track.rows) out.shown += join(row, least);
   }
   std::string& json = out.json;
-  json = fmt::format("{{\"length\":{},\"begin\":{},\"families\":[", window.length().count(), window.begin.count());
+  json = fmt::format("{{\"length\":{},\"begin\":{},\"families\":[", length,
+                     parts.size() == 1 ? parts[0].window.begin.count() : 0);
   for (std::uint8_t f = 0; f < family_count; ++f) {
     const Paint paint = paint_of(static_cast<Family>(f));
     json += fmt::format("{}{{\"name\":\"{}\",\"fill\":\"{}\",\"text\":\"{}\"}}", f == 0 ? "" : ",",
@@ -125,9 +136,9 @@ TimelineData timeline_data(const TimelineIndex& index, Interval window, std::siz
   }
   json += "],\n\"tracks\":[";
   for (std::size_t t = 0; t < tracks.size(); ++t) {
-    const Track& track = timeline.tracks()[tracks[t].track];
-    json += fmt::format("{}\n{{\"rank\":{},\"kind\":\"{}\",\"name\":{},\"rows\":[", t == 0 ? "" : ",", track.rank,
-                        name_of(track.kind), json_quoted(track.name));
+    const Track& track = track_of(tracks[t]);
+    json += fmt::format("{}\n{{\"run\":\"{}\",\"rank\":{},\"kind\":\"{}\",\"name\":{},\"rows\":[", t == 0 ? "" : ",",
+                        parts[tracks[t].part].run, track.rank, name_of(track.kind), json_quoted(track.name));
     for (std::size_t r = 0; r < tracks[t].rows.size(); ++r) {
       json += r == 0 ? "[" : ",\n[";
       std::int64_t before = 0;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "analysis/timeline_index.h"
 
@@ -17,9 +19,16 @@ struct TimelineData {
   std::array<bool, family_count> families{};  // that slices have
 };
 
-// {length, begin, families[{name, fill, text}], names[], tracks[{rank, name, kind, rows[][]}]}.
+// A run's window; the windows of a page begin together.
+struct TimelinePart {
+  const TimelineIndex* index = nullptr;
+  Interval window{};
+  std::string_view run{};  // "A", where there are several
+};
+
+// {length, begin, families[{name, fill, text}], names[], tracks[{run, rank, name, kind, rows[][]}]}.
 // A row holds five numbers a block: start since the one before, duration, position
 // of its name (or, of n slices together, -n), family, waiting part. Rows do not overlap.
-TimelineData timeline_data(const TimelineIndex& index, Interval window, std::size_t most);
+TimelineData timeline_data(const std::vector<TimelinePart>& parts, std::size_t most);
 
 }  // namespace stave

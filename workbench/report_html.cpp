@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "analysis/path_sections.h"
 #include "profiles/export/palette.h"
-#include "workbench/html_page.h"
-#include "workbench/html_timeline.h"
+#include "workbench/compare_rows.h"
+#include "workbench/html_parts.h"
+#include "workbench/report_text.h"
 #include "workbench/units_text.h"
 
 namespace stave {
@@ -15,47 +16,27 @@ namespace {
 
 constexpr std::size_t most_ranks_drawn = 64;
 
-// The page is Unicode: "µs".
-std::string time_words(Picoseconds time) {
-  std::string text = duration_text(time);
-  if (text.ends_with(" us")) text.replace(text.size() - 2, 1, "µ");
-  return text;
-}
-
-using HtmlRows = std::vector<std::vector<std::string>>;
-
-std::string figure(std::string_view value, std::string_view title) {
-  return fmt::format("<div class=\"figure\"><b>{}</b><span>{}</span></div>\n", xml_text(value), xml_text(title));
-}
-
-std::string window_words(const Window& window) {
-  if (window.kind == "all") return "all of the run";
-  return window.label.empty() ? window.kind : fmt::format("{} {}", window.kind, window.label);
-}
-
 std::string head_html(const Report& report, const RunLabel& run, const Problems& problems) {
   std::string about = run.kind;
   for (const std::string& more : {run.mode, run.machine.empty() ? "" : "on " + run.machine})
     if (!more.empty()) about += ", " + more;
-  about +=
-      fmt::format(", {} rank{}, {}", run.ranks_count, run.ranks_count == 1 ? "" : "s", window_words(report.window));
+  about += fmt::format(", {} rank{}, {}", run.ranks_count, run.ranks_count == 1 ? "" : "s",
+                       report.window.kind == "all" ? "all of the run" : window_words(report.window));
   std::string out = fmt::format("<h1>{}</h1>\n<p class=\"about\">{}</p>\n", xml_text(run.label), xml_text(about));
-  for (const Problem& problem : problems)
-    out += fmt::format("<p class=\"{}\">{}: {} [{}]</p>\n", problem.severity == Severity::Note ? "note" : "warn",
-                       name_of(problem.severity), xml_text(problem.message), xml_text(problem.code));
-  out += "<div class=\"figures\">\n" + figure(time_words(report.makespan), "makespan");
+  out += problems_html(problems);
+  out += "<div class=\"figures\">\n" + html_figure(time_words(report.makespan), "makespan");
   if (const RankUse* worst = report.worst()) {
     const std::string of = fmt::format(" (rank {})", worst->rank);
-    out += figure(percent_text(percent(worst->busy, report.makespan)), "busy" + of);
+    out += html_figure(percent_text(percent(worst->busy, report.makespan)), "busy" + of);
     if (worst->communication.count() > 0) {
-      out += figure(percent_text(percent(worst->overlap, worst->communication)), "communication hidden" + of);
-      out += figure(time_words(worst->exposed_communication), "communication exposed" + of);
+      out += html_figure(percent_text(percent(worst->overlap, worst->communication)), "communication hidden" + of);
+      out += html_figure(time_words(worst->exposed_communication), "communication exposed" + of);
     } else {
-      out += figure("none", "communication" + of);
+      out += html_figure("none", "communication" + of);
     }
   }
   if (report.step_median && report.steps.size() > 1)
-    out += figure(time_words(*report.step_median), fmt::format("median of {} steps", report.steps.size()));
+    out += html_figure(time_words(*report.step_median), fmt::format("median of {} steps", report.steps.size()));
   return out + "</div>\n";
 }
 
@@ -118,37 +99,6 @@ std::string ranks_chart(const Report& report) {
   return out + "</section>\n";
 }
 
-std::string timeline_html(const TimelineData& data) {
-  std::string out =
-      "<section>\n<h2>Timeline</h2>\n<div class=\"tools\">\n"
-      "<input id=\"find\" type=\"search\" placeholder=\"Search names (press /)\" aria-label=\"Search names\" "
-      "autocomplete=\"off\">\n"
-      "<span id=\"found\" class=\"about\" aria-live=\"polite\"></span>\n"
-      "<button id=\"in\" type=\"button\">Zoom in</button>\n<button id=\"out\" type=\"button\">Zoom out</button>\n"
-      "<button id=\"fit\" type=\"button\">All</button>\n</div>\n"
-      "<div id=\"timeline\"><canvas tabindex=\"0\" role=\"img\" "
-      "aria-label=\"Timeline of all tracks; the tables of this page say the same in numbers\"></canvas>"
-      "<div id=\"tip\" role=\"tooltip\"></div></div>\n<p id=\"picked\" aria-live=\"polite\"></p>\n";
-  out += "<ul class=\"keys\">";
-  for (std::uint8_t f = 0; f < family_count; ++f)
-    if (const auto family = static_cast<Family>(f); data.families[f])
-      out += fmt::format(
-          "<li><svg viewBox=\"0 0 12 12\"><rect class=\"family-{0}\" width=\"12\" height=\"12\" "
-          "fill=\"{1}\"/></svg>{0}</li>",
-          name_of(family), paint_of(family).fill);
-  out += "<li>pale: waits for peers or SMs</li></ul>\n";
-  out +=
-      "<p class=\"note\">Wheel or W and S zoom, drag or A and D move, Shift and wheel go through the rows, a click "
-      "keeps "
-      "the details, F goes to what is chosen, 0 shows all.</p>\n";
-  if (data.together.count() > 0)
-    out += fmt::format(
-        "<p class=\"note warn\">The window has {} slices. The page draws {} blocks: neighbours within {} "
-        "stand together. For each slice take a shorter --window, or stave export.</p>\n",
-        data.slices, data.shown, time_words(data.together));
-  return out + "</section>\n";
-}
-
 std::string rate_words(std::optional<double> bytes_per_s) {
   return bytes_per_s ? fmt::format("{:.1f} GB/s", *bytes_per_s / 1e9) : "-";
 }
@@ -176,67 +126,61 @@ std::string ranks_table(const Report& report) {
                     rows, rows.size());
 }
 
-template <class Item, class Cells>
-std::string table_of(std::string_view title, const std::vector<HtmlColumn>& columns, const std::vector<Item>& items,
-                     std::size_t most, Cells cells) {
-  if (items.empty()) return "";
-  HtmlRows rows;
-  for (std::size_t i = 0; i < std::min(items.size(), most); ++i) rows.push_back(cells(items[i]));
-  return html_table(title, columns, rows, items.size());
-}
-
 std::string tables(const Timeline& timeline, const Report& report, std::size_t most) {
   std::string out = "<div class=\"columns\">\n";
   if (report.steps.size() > 1)
-    out +=
-        table_of("Steps", {{"step", false}, {"phase", false}, {"duration"}, {"exposed"}}, report.steps, most,
-                 [](const StepTime& step) {
-                   return std::vector<std::string>{fmt::format("{}", step.step), std::string(name_of(step.phase)),
-                                                   time_words(step.duration), time_words(step.exposed_communication)};
-                 });
-  out += table_of("Work on devices",
-                  {{"name", false}, {"family", false}, {"calls"}, {"total"}, {"median"}, {"p90"}, {"share"}},
-                  report.kernels, most, [](const KernelReport& kernel) {
-                    return std::vector<std::string>{kernel.name,
-                                                    std::string(name_of(kernel.family)),
-                                                    fmt::format("{}", kernel.calls),
-                                                    time_words(kernel.total),
-                                                    time_words(kernel.median),
-                                                    time_words(kernel.p90),
-                                                    percent_text(kernel.share_pct)};
-                  });
-  out += table_of("Ranges", {{"name", false}, {"calls"}, {"GPU busy"}, {"exposed"}}, report.ranges, most,
-                  [](const RangeReport& range) {
-                    return std::vector<std::string>{range.name, fmt::format("{}", range.calls), time_words(range.gpu),
-                                                    time_words(range.exposed_communication)};
-                  });
-  out += table_of("Collectives",
-                  {{"collective", false}, {"ranks"}, {"bytes"}, {"transfer"}, {"bus"}, {"arrival wait"}, {"last rank"}},
-                  report.collectives, most, [](const CollectiveReport& at) {
-                    return std::vector<std::string>{
-                        fmt::format("{} {}:{}", at.op, with_number_ranges(at.communicator), at.sequence),
-                        fmt::format("{}", at.ranks),
-                        at.bytes ? bytes_text(*at.bytes) : "-",
-                        time_words(at.transfer),
-                        rate_words(at.bus_bytes_per_s),
-                        time_words(at.arrival_wait),
-                        fmt::format("{}", at.last_rank)};
-                  });
-  out += table_of("CUDA graphs", {{"graph", false}, {"launches"}, {"nodes"}, {"median"}}, report.graphs, most,
-                  [](const GraphReport& graph) {
-                    return std::vector<std::string>{fmt::format("{}", graph.graph), fmt::format("{}", graph.launches),
-                                                    fmt::format("{}", graph.nodes), time_words(graph.median)};
-                  });
-  out += table_of("Critical path", {{"work", false}, {"rank"}, {"on", false}, {"start"}, {"duration"}},
-                  report.critical_path, most, [&](const PathPart& part) {
-                    const Slice& slice = timeline.slice(part.slice);
-                    const std::string name(slice.command ? std::string_view(timeline.command(slice.command).key)
-                                                         : timeline.text(slice.name));
-                    const Track& track = timeline.track(slice.track);
-                    return std::vector<std::string>{part.kind == PathPart::Kind::Gap ? "(gap before) " + name : name,
-                                                    fmt::format("{}", track.rank), track.name, time_words(part.start),
-                                                    time_words(part.duration)};
-                  });
+    out += html_table_of("Steps", {{"step", false}, {"phase", false}, {"duration"}, {"exposed"}}, report.steps, most,
+                         [](const StepTime& step) {
+                           return std::vector<std::string>{fmt::format("{}", step.step),
+                                                           std::string(name_of(step.phase)), time_words(step.duration),
+                                                           time_words(step.exposed_communication)};
+                         });
+  out += html_table_of("Work on devices",
+                       {{"name", false}, {"family", false}, {"calls"}, {"total"}, {"median"}, {"p90"}, {"share"}},
+                       report.kernels, most, [](const KernelReport& kernel) {
+                         return std::vector<std::string>{kernel.name,
+                                                         std::string(name_of(kernel.family)),
+                                                         fmt::format("{}", kernel.calls),
+                                                         time_words(kernel.total),
+                                                         time_words(kernel.median),
+                                                         time_words(kernel.p90),
+                                                         percent_text(kernel.share_pct)};
+                       });
+  out +=
+      html_table_of("Ranges", {{"name", false}, {"calls"}, {"GPU busy"}, {"exposed"}}, report.ranges, most,
+                    [](const RangeReport& range) {
+                      return std::vector<std::string>{range.name, fmt::format("{}", range.calls), time_words(range.gpu),
+                                                      time_words(range.exposed_communication)};
+                    });
+  out += html_table_of(
+      "Collectives",
+      {{"collective", false}, {"ranks"}, {"bytes"}, {"transfer"}, {"bus"}, {"arrival wait"}, {"last rank"}},
+      report.collectives, most, [](const CollectiveReport& at) {
+        return std::vector<std::string>{
+            fmt::format("{} {}:{}", at.op, with_number_ranges(at.communicator), at.sequence),
+            fmt::format("{}", at.ranks),
+            at.bytes ? bytes_text(*at.bytes) : "-",
+            time_words(at.transfer),
+            rate_words(at.bus_bytes_per_s),
+            time_words(at.arrival_wait),
+            fmt::format("{}", at.last_rank)};
+      });
+  out +=
+      html_table_of("CUDA graphs", {{"graph", false}, {"launches"}, {"nodes"}, {"median"}}, report.graphs, most,
+                    [](const GraphReport& graph) {
+                      return std::vector<std::string>{fmt::format("{}", graph.graph), fmt::format("{}", graph.launches),
+                                                      fmt::format("{}", graph.nodes), time_words(graph.median)};
+                    });
+  out += html_table_of("Critical path", {{"work", false}, {"rank"}, {"on", false}, {"start"}, {"duration"}},
+                       path_sections(timeline, report.critical_path, most), most, [&](const PathSection& section) {
+                         const PathPart& part = section.part;
+                         const Slice& slice = timeline.slice(part.slice);
+                         const std::string name(slice.command ? std::string_view(timeline.command(slice.command).key)
+                                                              : timeline.text(slice.name));
+                         const Track& track = timeline.track(slice.track);
+                         return std::vector<std::string>{path_words(section, name), fmt::format("{}", track.rank),
+                                                         track.name, time_words(part.start), time_words(part.duration)};
+                       });
   return out + "</div>\n";
 }
 
@@ -244,7 +188,7 @@ std::string tables(const Timeline& timeline, const Report& report, std::size_t m
 
 std::string report_html(const TimelineIndex& index, const Report& report, const RunLabel& run, const Problems& problems,
                         const ReportHtmlOptions& options) {
-  const TimelineData data = timeline_data(index, report.window.span, options.most_slices);
+  const TimelineData data = timeline_data({{&index, report.window.span}}, options.most_slices);
   std::string body = head_html(report, run, problems);
   body += ranks_chart(report);
   body += timeline_html(data);
@@ -255,15 +199,6 @@ std::string report_html(const TimelineIndex& index, const Report& report, const 
       "of Stave.</p>\n",
       STAVE_VERSION);
   return html_page(fmt::format("{} – Stave report", run.label), body, data.json);
-}
-
-Result<void> check_page_output(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string head(16, '\0');
-  if (file.read(head.data(), static_cast<std::streamsize>(head.size())) &&
-      head == std::string_view("SQLite format 3\0", 16))
-    return error_at({.file = path}, "STV0975", "it is a database, perhaps the run: name another file for the page");
-  return {};
 }
 
 }  // namespace stave

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "analysis/report.h"
-#include "core/base/result.h"
 #include "workbench/report_json.h"
 
 namespace stave {
@@ -18,8 +17,5 @@ struct ReportHtmlOptions {
 
 std::string report_html(const TimelineIndex& index, const Report& report, const RunLabel& run, const Problems& problems,
                         const ReportHtmlOptions& options = {});
-
-// STV0975: a database has that name; a page is not what should replace it.
-Result<void> check_page_output(const std::string& path);
 
 }  // namespace stave

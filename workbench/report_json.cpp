@@ -1,5 +1,7 @@
 #include "workbench/report_json.h"
 
+#include "analysis/path_sections.h"
+
 namespace stave {
 namespace {
 
@@ -86,8 +88,11 @@ void write_ranks(JsonWriter& json, const Report& report) {
 }
 
 void write_path(JsonWriter& json, const Timeline& timeline, const Report& report) {
+  // An eager program's path has a part for each operator of its threads: 80,000 in half a second.
+  constexpr std::size_t most_sections = 1000;
   json.key("critical_path").begin_array();
-  for (const PathPart& part : report.critical_path) {
+  for (const PathSection& section : path_sections(timeline, report.critical_path, most_sections)) {
+    const PathPart& part = section.part;
     const Slice& slice = timeline.slice(part.slice);
     const Track& track = timeline.track(slice.track);
     json.begin_object();
@@ -100,6 +105,7 @@ void write_path(JsonWriter& json, const Timeline& timeline, const Report& report
     json.field("rank", track.rank).field("stream", track.name).field("kind", name_of(part.kind));
     json.field("start_ps", part.start.count()).field("duration_ps", part.duration.count());
     json.field("certainty", name_of(part.certainty));
+    json.field("parts_count", section.parts).field("gap_ps", section.gap.count());
     json.end_object();
   }
   json.end_array();

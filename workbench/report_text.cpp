@@ -99,20 +99,22 @@ std::string report_text(const Timeline& timeline, const Report& report, const Re
 
   if (!report.critical_path.empty()) {
     out += fmt::format("\n{:<44}{:>5} {:<17}{:>13}{:>13}\n", "critical path", "rank", "on", "start", "duration");
-    for (std::size_t i = 0; i < std::min(2 * options.rows, report.critical_path.size()); ++i) {
-      const PathPart& part = report.critical_path[i];
+    for (const PathSection& section : path_sections(timeline, report.critical_path, 2 * options.rows)) {
+      const PathPart& part = section.part;
       const Slice& slice = timeline.slice(part.slice);
       const std::string_view name =
           slice.command ? std::string_view(timeline.command(slice.command).key) : timeline.text(slice.name);
-      out += fmt::format(
-          "{:<44}{:>5} {:<17}{:>13}{:>13}\n",
-          cut(part.kind == PathPart::Kind::Gap ? fmt::format("(gap before) {}", name) : std::string(name), 43),
-          timeline.track(slice.track).rank, cut(timeline.track(slice.track).name, 16), duration_text(part.start),
-          duration_text(part.duration));
+      out += fmt::format("{:<44}{:>5} {:<17}{:>13}{:>13}\n", cut(path_words(section, name), 43),
+                         timeline.track(slice.track).rank, cut(timeline.track(slice.track).name, 16),
+                         duration_text(part.start), duration_text(part.duration));
     }
-    out += more_text(report.critical_path.size(), 2 * options.rows);
   }
   return out;
+}
+
+std::string path_words(const PathSection& section, std::string_view name) {
+  if (section.parts > 1) return fmt::format("({} parts) {}", section.parts, name);
+  return section.part.kind == PathPart::Kind::Gap ? fmt::format("(gap before) {}", name) : std::string(name);
 }
 
 }  // namespace stave

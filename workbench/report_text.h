@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "analysis/path_sections.h"
 #include "analysis/report.h"
 
 namespace stave {
@@ -15,5 +16,8 @@ std::string report_text(const Timeline& timeline, const Report& report, const Re
 
 // The lines about communication that `sim` and `report` share: a rank a line.
 std::string ranks_text(const Report& report);
+
+// "(gap before) gemm", "(17 parts) gemm".
+std::string path_words(const PathSection& section, std::string_view name);
 
 }  // namespace stave

@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <cstdint>
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
 
 namespace stave {
+namespace sha256_block {
 namespace {
 
 // The first 32 bits of the fractional parts of the cube roots of the first 64
@@ -21,8 +25,6 @@ constexpr std::array<std::uint32_t, 64> round_constants = {
     0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
-
-using State = std::array<std::uint32_t, 8>;
 
 void add_block(State& state, const unsigned char* block) {
   std::array<std::uint32_t, 64> w;
@@ -46,7 +48,64 @@ void add_block(State& state, const unsigned char* block) {
   for (std::size_t i = 0; i < 8; ++i) state[i] += add[i];
 }
 
+#ifdef __x86_64__
+// CPUID leaf 7: EBX bit 29; leaf 1: ECX bits 9 (SSSE3) and 19 (SSE4.1).
+bool has_instructions() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c >> 9 & 1) == 0 || (c >> 19 & 1) == 0) return false;
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (b >> 29 & 1) != 0;
+}
+
+// The instructions take the state as the words ABEF and CDGH, four rounds at a time.
+__attribute__((target("sha,sse4.1,ssse3"))) void add_by_instructions(State& state, const unsigned char* blocks,
+                                                                     std::size_t count) {
+  const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  __m128i* const words = reinterpret_cast<__m128i*>(state.data());
+  const __m128i cdab = _mm_shuffle_epi32(_mm_loadu_si128(words), 0xb1);
+  const __m128i efgh = _mm_shuffle_epi32(_mm_loadu_si128(words + 1), 0x1b);
+  __m128i abef = _mm_alignr_epi8(cdab, efgh, 8);
+  __m128i cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
+  for (; count > 0; --count, blocks += 64) {
+    const __m128i abef_before = abef, cdgh_before = cdgh;
+    __m128i w[4];
+    for (std::size_t i = 0; i < 16; ++i) {
+      __m128i& next = w[i % 4];
+      if (i < 4) {
+        next = _mm_shuffle_epi8(_mm_loadu_si128(reinterpret_cast<const __m128i*>(blocks) + i), big_endian);
+      } else {
+        const __m128i minus_7 = _mm_alignr_epi8(w[(i + 3) % 4], w[(i + 2) % 4], 4);
+        next = _mm_sha256msg2_epu32(_mm_add_epi32(_mm_sha256msg1_epu32(next, w[(i + 1) % 4]), minus_7), w[(i + 3) % 4]);
+      }
+      const __m128i constants = _mm_loadu_si128(reinterpret_cast<const __m128i*>(round_constants.data()) + i);
+      const __m128i sum = _mm_add_epi32(next, constants);
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+    }
+    abef = _mm_add_epi32(abef, abef_before);
+    cdgh = _mm_add_epi32(cdgh, cdgh_before);
+  }
+  const __m128i feba = _mm_shuffle_epi32(abef, 0x1b);
+  const __m128i dchg = _mm_shuffle_epi32(cdgh, 0xb1);
+  _mm_storeu_si128(words, _mm_blend_epi16(feba, dchg, 0xf0));
+  _mm_storeu_si128(words + 1, _mm_alignr_epi8(dchg, feba, 8));
+}
+#endif
+
 }  // namespace
+
+void add_portable(State& state, const unsigned char* blocks, std::size_t count) {
+  for (; count > 0; --count, blocks += 64) add_block(state, blocks);
+}
+
+void add(State& state, const unsigned char* blocks, std::size_t count) {
+#ifdef __x86_64__
+  static const bool fast = has_instructions();
+  if (fast) return add_by_instructions(state, blocks, count);
+#endif
+  add_portable(state, blocks, count);
+}
+
+}  // namespace sha256_block
 
 void Sha256::add(std::string_view data) {
   const auto* at = reinterpret_cast<const unsigned char*>(data.data());
@@ -58,14 +117,16 @@ void Sha256::add(std::string_view data) {
     std::copy(at, at + n, block_.begin() + static_cast<std::ptrdiff_t>(waiting));
     at += n;
     if (waiting + n < block_.size()) return;
-    add_block(state_, block_.data());
+    sha256_block::add(state_, block_.data(), 1);
   }
-  for (; end - at >= static_cast<std::ptrdiff_t>(block_.size()); at += block_.size()) add_block(state_, at);
+  const std::size_t whole = static_cast<std::size_t>(end - at) / block_.size();
+  sha256_block::add(state_, at, whole);
+  at += whole * block_.size();
   std::copy(at, end, block_.begin());
 }
 
 std::string Sha256::digest() const {
-  State state = state_;
+  sha256_block::State state = state_;
   std::array<unsigned char, 128> tail{};
   const std::size_t left = bytes_ % block_.size();
   std::copy(block_.begin(), block_.begin() + static_cast<std::ptrdiff_t>(left), tail.begin());
@@ -73,7 +134,7 @@ std::string Sha256::digest() const {
   const std::size_t end = left < 56 ? 64 : 128;
   const std::uint64_t bits = bytes_ * 8;
   for (std::size_t i = 0; i < 8; ++i) tail[end - 1 - i] = static_cast<unsigned char>(bits >> (8 * i));
-  for (std::size_t i = 0; i < end; i += 64) add_block(state, tail.data() + i);
+  sha256_block::add(state, tail.data(), end / 64);
   std::string out;
   for (const std::uint32_t word : state) out += fmt::format("{:08x}", word);
   return out;

@@ -24,4 +24,16 @@ class Sha256 {
   std::uint64_t bytes_ = 0;
 };
 
+// The function that both are made of, by the processor's own instructions where it has them.
+namespace sha256_block {
+
+using State = std::array<std::uint32_t, 8>;
+
+// `count` blocks of 64 bytes.
+void add(State& state, const unsigned char* blocks, std::size_t count);
+// The same in plain C++.
+void add_portable(State& state, const unsigned char* blocks, std::size_t count);
+
+}  // namespace sha256_block
+
 }  // namespace stave

@@ -10,6 +10,7 @@
 #include "profiles/export/json_members.h"
 #include "profiles/export/lanes.h"
 #include "profiles/export/output_file.h"
+#include "profiles/kineto_categories.h"
 
 namespace stave {
 namespace {
@@ -25,14 +26,15 @@ bool is_device(const Track& track) {
   return track.kind == TrackKind::Stream || track.kind == TrackKind::CopyEngine || track.kind == TrackKind::Link;
 }
 
-std::string_view chrome_category(const SliceRow& row, const Track& track) {
+KinetoKind kineto_kind_of(const SliceRow& row, const Track& track) {
   if (is_device(track)) {
-    if (row.slice.family != Family::Memory) return "kernel";
-    return row.copy && row.copy->memset ? "gpu_memset" : "gpu_memcpy";
+    if (row.slice.family != Family::Memory) return KinetoKind::Kernel;
+    return row.copy && row.copy->memset ? KinetoKind::Memset : KinetoKind::Copy;
   }
-  if (track.kind == TrackKind::Range) return track.device ? "gpu_user_annotation" : "user_annotation";
-  if (row.slice.family == Family::Stream && track.device) return "cuda_sync";
-  return row.slice.family == Family::HostApi || row.slice.family == Family::Stream ? "cuda_runtime" : "cpu_op";
+  if (track.kind == TrackKind::Range) return track.device ? KinetoKind::GpuRange : KinetoKind::Range;
+  if (row.slice.family == Family::Stream && track.device) return KinetoKind::Sync;
+  const bool call = row.slice.family == Family::HostApi || row.slice.family == Family::Stream;
+  return call ? KinetoKind::Call : KinetoKind::Host;
 }
 
 class ChromeWriter {
@@ -186,7 +188,7 @@ class ChromeWriter {
     const std::uint32_t pid = pid_of(track), tid = thread_of(row.slice.track, places_.place(start, end).lane);
     event(
         fmt::format(R"("ph": "X", "cat": "{}", "name": {}, "pid": {}, "tid": {}, "ts": {}, "dur": {}, "args": {{{}}})",
-                    chrome_category(row, track), json_quoted(row.name), pid, tid, chrome_time(start),
+                    kineto_category(kineto_kind_of(row, track)), json_quoted(row.name), pid, tid, chrome_time(start),
                     chrome_time(end - start), args_of(row, track)));
     const auto arrow = [&](std::string_view phase, const SliceFlow& flow) {
       const bool launch = flow.kind == FlowKind::Launch;

@@ -89,7 +89,7 @@ void KinetoRows::sync(const TraceEvent& event, Slice slice) {
   slice.track = stream_side_track(event, TrackKind::Host, "waits");
   slice.family = Family::Stream;
   add(event, slice);
-  if (probe_.sync_events == 0 || event.category.text != "cuda_sync") return;
+  if (probe_.sync_events == 0 || event.category.text != kineto_category(KinetoKind::Sync)) return;
   const auto number = [&](std::string_view key) { return integer(event.argument(key)).value_or(-1); };
   const std::int64_t device = integer(event.argument("device")).value_or(0);
   const std::string_view what = event.name.text;

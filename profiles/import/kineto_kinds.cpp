@@ -38,38 +38,6 @@ constexpr Dtype dtypes[] = {{"Float", "f32", 4},
 
 }  // namespace
 
-KinetoKind kineto_kind(std::string_view category) {
-  static constexpr std::pair<std::string_view, KinetoKind> kinds[] = {
-      {"cpu_op", KinetoKind::Host},
-      {"kernel", KinetoKind::Kernel},
-      {"cuda_runtime", KinetoKind::Call},
-      {"python_function", KinetoKind::Host},
-      {"cuda_driver", KinetoKind::Call},
-      {"gpu_memcpy", KinetoKind::Copy},
-      {"gpu_memset", KinetoKind::Memset},
-      {"user_annotation", KinetoKind::Range},
-      {"gpu_user_annotation", KinetoKind::GpuRange},
-      {"cuda_sync", KinetoKind::Sync},
-      {"cuda_event", KinetoKind::Sync},
-      {"Trace", KinetoKind::Range},
-      // before 2022
-      {"Kernel", KinetoKind::Kernel},
-      {"Memcpy", KinetoKind::Copy},
-      {"Memset", KinetoKind::Memset},
-      {"Runtime", KinetoKind::Call},
-      {"Operator", KinetoKind::Host},
-      // other devices
-      {"hip_runtime", KinetoKind::Call},
-      {"xpu_runtime", KinetoKind::Call},
-      {"mtia_runtime", KinetoKind::Call},
-      {"privateuse1_runtime", KinetoKind::Call},
-      {"concurrent_kernel", KinetoKind::Kernel},
-  };
-  for (const auto& [name, kind] : kinds)
-    if (name == category) return kind;
-  return KinetoKind::Other;
-}
-
 bool names_collective(std::string_view kernel) {
   return contains_any_case(kernel, "nccl") || contains_any_case(kernel, "rccl");
 }

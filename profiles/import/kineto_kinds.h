@@ -9,21 +9,9 @@
 
 #include "core/timeline/rows.h"
 #include "profiles/import/json_event.h"
+#include "profiles/kineto_categories.h"
 
 namespace stave {
-
-enum class KinetoKind : std::uint8_t {
-  Kernel,
-  Copy,
-  Memset,
-  Call,      // of the CUDA or HIP API
-  Sync,      // a wait, as a record
-  Range,     // an annotation on a thread
-  GpuRange,  // an annotation on a stream
-  Host,      // an operator, a Python function
-  Other,
-};
-KinetoKind kineto_kind(std::string_view category);
 
 inline bool is_gpu_work(KinetoKind kind) {
   return kind == KinetoKind::Kernel || kind == KinetoKind::Copy || kind == KinetoKind::Memset;

@@ -11,13 +11,14 @@
 namespace stave {
 namespace {
 
-std::optional<std::uint32_t> small(const sqlite::Statement& row, int column) {
-  const auto n = row.maybe_integer(column);
-  if (!n || *n < 0 || *n > UINT32_MAX) return std::nullopt;
-  return static_cast<std::uint32_t>(*n);
+std::optional<std::uint32_t> small(const NsysRecord& row, int column) {
+  if (row.is_null(column)) return std::nullopt;
+  const std::int64_t n = row.integer(column);
+  if (n < 0 || n > UINT32_MAX) return std::nullopt;
+  return static_cast<std::uint32_t>(n);
 }
 
-std::optional<LaunchDims> dims(const sqlite::Statement& row, int column) {
+std::optional<LaunchDims> dims(const NsysRecord& row, int column) {
   const auto x = small(row, column), y = small(row, column + 1), z = small(row, column + 2);
   return x && y && z ? std::optional(LaunchDims{*x, *y, *z}) : std::nullopt;
 }
@@ -30,12 +31,12 @@ class ExtraColumns {
   }
 
   // "" if all are NULL or empty.
-  std::string json(const sqlite::Statement& row) const {
+  std::string json(const NsysRecord& row) const {
     std::string out;
     for (std::size_t i = 0; i < keys_.size(); ++i) {
       const int column = from_ + static_cast<int>(i);
       const bool integer = row.is_integer(column);
-      const std::string_view text = integer ? std::string_view() : row.text(column);
+      const std::string_view text = row.text(column);
       if (!integer && text.empty()) continue;
       out += out.empty() ? "{" : ", ";
       out += keys_[i];
@@ -43,7 +44,7 @@ class ExtraColumns {
         const fmt::format_int digits(row.integer(column));
         out.append(digits.data(), digits.size());
       } else {
-        out += json_quoted(text.substr(0, most_text));
+        out += json_quoted(text);
       }
     }
     if (!out.empty()) out += '}';
@@ -91,7 +92,7 @@ const std::pair<const NsysRows::StreamKey, NsysRows::Stream>* NsysRows::working_
   return at == streams_.end() ? nullptr : &*at;
 }
 
-std::optional<NsysRows::Placed> NsysRows::place(const sqlite::Statement& row, bool kernel) {
+std::optional<NsysRows::Placed> NsysRows::place(const NsysRecord& row, bool kernel) {
   NsysProcess& process = file_.process(row.maybe_integer(2));
   Placed placed{.process = position(process), .on = {}};
   const auto span = this->span(row, placed.process, placed.slice.flags);
@@ -142,7 +143,7 @@ Result<void> NsysRows::kernels() {
     if (file_.tables().has("CUPTI_ACTIVITY_KIND_KERNEL", more)) columns.push_back(more);
   const ExtraColumns extras(columns, own);
   NsysText texts[3];
-  return each("CUPTI_ACTIVITY_KIND_KERNEL", columns, [&](const sqlite::Statement& row) {
+  return each("CUPTI_ACTIVITY_KIND_KERNEL", columns, [&](const NsysRecord& row) {
     std::optional<Placed> placed = place(row, true);
     if (!placed) return;
     NsysText* names[3];
@@ -193,7 +194,7 @@ Result<void> NsysRows::copies(bool memset) {
       memset ? device_columns({"bytes", "value", "memKind"})
              : device_columns({"bytes", "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"});
   return each(memset ? "CUPTI_ACTIVITY_KIND_MEMSET" : "CUPTI_ACTIVITY_KIND_MEMCPY", columns,
-              [&](const sqlite::Statement& row) {
+              [&](const NsysRecord& row) {
                 std::optional<Placed> placed = place(row, false);
                 if (!placed) return;
                 CopyDetail copy{.memset = memset, .correlation = placed->correlation};
@@ -224,7 +225,7 @@ Result<void> NsysRows::copies(bool memset) {
 
 Result<void> NsysRows::graph_launches() {
   return each(
-      "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", device_columns({"graphId", "graphExecId"}), [&](const sqlite::Statement& row) {
+      "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", device_columns({"graphId", "graphExecId"}), [&](const NsysRecord& row) {
         std::optional<Placed> placed = place(row, false);
         if (!placed) return;
         placed->slice.name = rows_.name(fmt::format("CUDA graph {}", row.integer(first_own)));

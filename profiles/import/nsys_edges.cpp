@@ -15,14 +15,14 @@ constexpr std::int64_t all_streams = 4294967295;
 // syncType 1 event, 2 a stream waits for an event, 3 stream, 4 context.
 Result<void> NsysRows::waits() {
   TRY_VOID(each("CUPTI_ACTIVITY_KIND_CUDA_EVENT", {"deviceId", "contextId", "streamId", "correlationId", "globalPid"},
-                [&](const sqlite::Statement& row) {
+                [&](const NsysRecord& row) {
                   const std::size_t at = position(file_.process(row.maybe_integer(4)));
                   recorded_on_[{at, row.integer(3)}] = {at, row.integer(0), row.integer(1), row.integer(2)};
                 }));
   static constexpr std::string_view names[] = {"Synchronization", "Event Sync", "Stream Wait Event", "Stream Sync",
                                                "Context Sync"};
   return each("CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", device_columns({"syncType", "eventId", "eventSyncId"}),
-              [&](const sqlite::Statement& row) {
+              [&](const NsysRecord& row) {
                 NsysProcess& process = file_.process(row.maybe_integer(2));
                 const std::size_t at = position(process);
                 Slice slice{.family = Family::Stream};

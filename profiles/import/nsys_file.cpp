@@ -1,7 +1,10 @@
 #include "profiles/import/nsys_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
+#include <future>
 
 #include "profiles/import/kineto_kinds.h"
 #include "profiles/import/repeated_ranges.h"
@@ -14,11 +17,41 @@ constexpr std::string_view device_tables[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUP
                                               "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
                                               "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"};
 
+constexpr auto most_ns = static_cast<std::int64_t>(most_apart / ps_per_ns);
+
+// Of the rows whose start is a time: how many, and the first that is not warm-up.
+struct Starts {
+  std::int64_t rows = 0;
+  std::optional<Time> first{};
+
+  void add(const Starts& more) {
+    rows += more.rows;
+    if (more.first && (!first || *more.first < *first)) first = more.first;
+  }
+};
+
+// Of what the queries select. On a connection of its own: it runs beside a look at other tables.
+Result<Starts> starts_of(const std::string& path, const std::vector<std::string>& queries) {
+  TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Access::Read));
+  Starts all;
+  for (const std::string& query : queries) {
+    TRY(sqlite::Statement one,
+        database.prepare(fmt::format("WITH found(s) AS ({}) SELECT count(*), min(CASE WHEN n >= 0 THEN n END) FROM "
+                                     "(SELECT coalesce(CAST(s AS INTEGER), 0) AS n FROM found) "
+                                     "WHERE n BETWEEN {} AND {}",
+                                     query, -most_ns, most_ns)));
+    TRY_VOID(one.step());
+    Starts starts{.rows = one.integer(0)};
+    if (!one.is_null(1)) starts.first = nsys_time(one.integer(1));
+    all.add(starts);
+  }
+  return all;
+}
+
 }  // namespace
 
 std::optional<Time> nsys_time(std::int64_t nanoseconds) {
-  constexpr auto most = static_cast<std::int64_t>(most_apart / ps_per_ns);
-  if (nanoseconds > most || nanoseconds < -most) return std::nullopt;
+  if (nanoseconds > most_ns || nanoseconds < -most_ns) return std::nullopt;
   return Time{nanoseconds * 1000};
 }
 
@@ -66,8 +99,18 @@ NsysProcess& NsysFile::process(std::optional<std::int64_t> global_id) {
   return processes_.front();
 }
 
-NsysText& NsysFile::text(const sqlite::Statement& row, int column, NsysText& own) {
+NsysText* NsysFile::string(std::int64_t id) {
+  if (id >= 0 && static_cast<std::size_t>(id) < small_ids_.size()) return small_ids_[static_cast<std::size_t>(id)];
+  const auto at = strings_.find(id);
+  return at == strings_.end() ? nullptr : &at->second;
+}
+
+NsysText& NsysFile::text(const NsysRecord& row, int column, NsysText& own) {
   std::optional<std::int64_t> id;
+  if (row.is_null(column)) {
+    own = {};
+    return own;
+  }
   if (row.is_integer(column)) {
     id = row.integer(column);
   } else {
@@ -77,9 +120,9 @@ NsysText& NsysFile::text(const sqlite::Statement& row, int column, NsysText& own
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
     if (error == std::errc{} && end == digits.data() + digits.size()) id = n;
   }
-  const auto at = id ? strings_.find(*id) : strings_.end();
-  if (at != strings_.end()) return at->second;
-  own = {.text = std::string(row.text(column).substr(0, most_text))};
+  if (id)
+    if (NsysText* const known = string(*id)) return *known;
+  own = {.text = row.written(column)};
   return own;
 }
 
@@ -101,67 +144,72 @@ Result<void> NsysFile::read_strings() {
   TRY(sqlite::Statement rows, database_.prepare(sql));
   while (true) {
     TRY(const bool row, rows.step());
-    if (!row) return {};
+    if (!row) break;
     strings_.try_emplace(rows.integer(0), NsysText{.text = std::string(rows.text(1).substr(0, most_text))});
   }
+  small_ids_.resize(2 * strings_.size());
+  for (auto& [id, text] : strings_)
+    if (id >= 0 && static_cast<std::size_t>(id) < small_ids_.size()) small_ids_[static_cast<std::size_t>(id)] = &text;
+  return {};
 }
 
 Result<void> NsysFile::find_processes(Progress* progress) {
-  std::optional<Time> first;
+  std::vector<std::string> of_host;
+  for (const std::string_view table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"})
+    if (!tables_.table(table).empty()) of_host.push_back(tables_.select(table, std::vector<std::string_view>{"start"}));
+  std::future<Result<Starts>> host_starts =
+      std::async(std::launch::async, [this, &of_host] { return starts_of(path(), of_host); });
+  Starts starts;
   std::map<std::int64_t, NsysProcess> found;
   NsysText own;
   for (const std::string_view table : device_tables)
     if (!tables_.table(table).empty() && !tables_.has(table, "globalPid")) tells_processes_ = false;
-  const auto starts = [&](Time start) {
-    ++rows_;
-    if (start.count() >= 0 && (!first || start < *first)) first = start;
-  };
   for (const std::string_view table : device_tables) {
     const bool kernels = table == "CUPTI_ACTIVITY_KIND_KERNEL";
     const bool waits = table == "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
-    const std::string sql =
-        tables_.select(table, std::vector<std::string_view>{"start", "end", "globalPid", "correlationId", "deviceId",
-                                                            "shortName", "demangledName"});
-    if (sql.empty()) continue;
-    TRY(sqlite::Statement rows, database_.prepare(sql));
+    std::vector<std::string_view> columns{"start", "end", "globalPid", "correlationId", "deviceId"};
+    if (kernels) columns.insert(columns.end(), {"shortName", "demangledName"});
+    TRY(NsysReader reader, NsysReader::open(database_, tables_, table, columns));
+    std::int64_t last_id = 0;
+    NsysProcess* last = nullptr;
     while (true) {
-      TRY(const bool row, rows.step());
-      if (!row) break;
-      const std::optional<Time> start = nsys_time(rows.integer(0)), end = nsys_time(rows.integer(1));
-      if (!start || !end) continue;
-      starts(*start);
-      if (rows_ % 65536 == 0) TRY_VOID(still_wanted(progress));
-      NsysProcess& process = found[tells_processes_ ? rows.integer(2) & ~thread_mask : 0];
-      if (const auto correlation = rows.maybe_integer(3)) process.needed.push_back(*correlation);
-      if (waits) continue;
-      if (const auto device = rows.maybe_integer(4); device && (!process.device || *device < *process.device))
-        process.device = *device;
-      if (!kernels) continue;
-      NsysText& name = text(rows, rows.is_null(5) ? 6 : 5, own);
-      if (!name.collective()) continue;
-      CollectiveSpan span;
-      span.start = start->count();
-      span.end = std::max(*start, *end).count();
-      process.collectives.add("", collective_op(name.text), span);
+      TRY(const NsysBlock* const block, reader.next());
+      if (block == nullptr) break;
+      TRY_VOID(still_wanted(progress));
+      for (std::size_t i = 0; i < block->rows; ++i) {
+        const NsysRecord row = reader.row(*block, i);
+        const std::optional<Time> start = nsys_time(row.integer(0)), end = nsys_time(row.integer(1));
+        if (!start || !end) continue;
+        starts.add({1, start->count() >= 0 ? start : std::nullopt});
+        const std::int64_t id = tells_processes_ ? row.integer(2) & ~thread_mask : 0;
+        if (last == nullptr || id != last_id) {
+          last = &found[id];
+          last_id = id;
+        }
+        if (const auto correlation = row.maybe_integer(3)) last->needed.push_back(*correlation);
+        if (waits) continue;
+        if (const auto device = row.maybe_integer(4); device && (!last->device || *device < *last->device))
+          last->device = *device;
+        if (!kernels) continue;
+        NsysText& name = text(row, row.is_null(5) ? 6 : 5, own);
+        if (!name.collective()) continue;
+        CollectiveSpan span;
+        span.start = start->count();
+        span.end = std::max(*start, *end).count();
+        last->collectives.add("", collective_op(name.text), span);
+      }
     }
   }
-  for (const std::string_view table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"}) {
-    const std::string sql = tables_.select(table, std::vector<std::string_view>{"start"});
-    if (sql.empty()) continue;
-    TRY(sqlite::Statement rows, database_.prepare(sql));
-    while (true) {
-      TRY(const bool row, rows.step());
-      if (!row) break;
-      if (const std::optional<Time> start = nsys_time(rows.integer(0))) starts(*start);
-      if (rows_ % 65536 == 0) TRY_VOID(still_wanted(progress));
-    }
-  }
-  start_ = first.value_or(Time{});
+  TRY(const Starts host, host_starts.get());
+  starts.add(host);
+  rows_ = starts.rows;
+  start_ = starts.first.value_or(Time{});
   // Only waits: no rank of its own.
   std::erase_if(found, [](const auto& process) { return !process.second.device; });
   for (auto& [id, process] : found) {
     process.id = id;
-    std::sort(process.needed.begin(), process.needed.end());
+    if (!std::is_sorted(process.needed.begin(), process.needed.end()))
+      std::sort(process.needed.begin(), process.needed.end());
     process.needed.erase(std::unique(process.needed.begin(), process.needed.end()), process.needed.end());
     processes_.push_back(std::move(process));
   }
@@ -173,35 +221,32 @@ Result<void> NsysFile::find_processes(Progress* progress) {
 
 // Two looks at the ranges: at what repeats, then at the times of what was chosen.
 Result<void> NsysFile::find_steps(Progress* progress) {
-  const std::string sql = tables_.select(
-      "NVTX_EVENTS", std::vector<std::string_view>{"start", "end", "globalTid", "text", "textId", "eventType"});
-  if (sql.empty()) return {};
+  static constexpr std::string_view columns[] = {"start", "end", "globalTid", "text", "textId", "eventType"};
   std::map<std::int64_t, RepeatedRanges> by_process;
   std::map<std::int64_t, RepeatedRanges::Choice> choices;
   NsysText own;
   for (const bool choosing : {true, false}) {
-    TRY(sqlite::Statement rows, database_.prepare(sql + " ORDER BY 1"));
+    TRY(NsysReader reader, NsysReader::open(database_, tables_, "NVTX_EVENTS", columns, true));
     std::map<std::int64_t, std::uint32_t> next;
-    for (std::int64_t n = 1;; ++n) {
-      TRY(const bool row, rows.step());
-      if (!row) break;
-      if (n % 65536 == 0) TRY_VOID(still_wanted(progress));
-      const std::int64_t type = rows.is_null(5) ? 59 : rows.integer(5);
-      const std::optional<Time> start = nsys_time(rows.integer(0)), end = nsys_time(rows.integer(1));
-      if ((type != 59 && type != 60) || rows.is_null(1) || !start || !end || *end < *start || start->count() < 0)
-        continue;
-      NsysProcess& process = this->process(rows.maybe_integer(2));
-      const std::string_view name =
-          rows.is_null(3) ? std::string_view(text(rows, 4, own).text) : rows.text(3).substr(0, most_text);
-      if (choosing) {
-        by_process[process.id].add(rows.integer(2), name, *start, *end);
-        continue;
-      }
+    const auto look = [&](const NsysRecord& row) {
+      const std::int64_t type = row.is_null(5) ? 59 : row.integer(5);
+      const std::optional<Time> start = nsys_time(row.integer(0)), end = nsys_time(row.integer(1));
+      if ((type != 59 && type != 60) || row.is_null(1) || !start || !end || *end < *start || start->count() < 0) return;
+      NsysProcess& process = this->process(row.maybe_integer(2));
+      if (!row.is_null(3)) own = {.text = row.written(3)};
+      const std::string_view name = row.is_null(3) ? text(row, 4, own).text : own.text;
+      if (choosing) return by_process[process.id].add(row.integer(2), name, *start, *end);
       const auto choice = choices.find(process.id);
-      if (choice == choices.end() || choice->second.thread != rows.integer(2)) continue;
+      if (choice == choices.end() || choice->second.thread != row.integer(2)) return;
       const RangeKind kind = range_kind(name);
-      if (kind.name != choice->second.name) continue;
+      if (kind.name != choice->second.name) return;
       process.steps.push_back({kind.number.value_or(next[process.id]++), *start, *end});
+    };
+    while (true) {
+      TRY(const NsysBlock* const block, reader.next());
+      if (block == nullptr) break;
+      TRY_VOID(still_wanted(progress));
+      for (std::size_t i = 0; i < block->rows; ++i) look(reader.row(*block, i));
     }
     if (!choosing) break;
     for (const auto& [process, ranges] : by_process)

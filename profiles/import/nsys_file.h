@@ -12,15 +12,12 @@
 #include "profiles/import/collective_match.h"
 #include "profiles/import/host_waits.h"
 #include "profiles/import/kineto_probe.h"
-#include "profiles/import/nsys_tables.h"
+#include "profiles/import/nsys_reader.h"
 
 namespace stave {
 
 // Nsight's ids of processes and threads: a process number above 24 bits of a thread.
 inline constexpr std::int64_t thread_mask = 0xffffff;
-// Longer texts of a file are cut.
-inline constexpr std::size_t most_text = 65536;
-
 // A call with its correlation id, if something on a device or a wait names that id.
 struct LaunchCall {
   std::int64_t correlation = 0;
@@ -73,7 +70,7 @@ class NsysFile {
 
   // The text of a name column, which holds an id of StringIds or the text itself.
   // It is the file's, or `own`, which is overwritten.
-  NsysText& text(const sqlite::Statement& row, int column, NsysText& own);
+  NsysText& text(const NsysRecord& row, int column, NsysText& own);
 
   std::int64_t rows() const { return rows_; }  // of the tables that are read
   Time start() const { return start_; }        // of the first row that is not warm-up
@@ -86,12 +83,14 @@ class NsysFile {
   Result<void> find_processes(Progress* progress);
   Result<void> find_steps(Progress* progress);
   Result<void> read_strings();
+  NsysText* string(std::int64_t id);
 
   sqlite::Database database_;
   NsysTables tables_;
   std::vector<NsysProcess> processes_;
   bool tells_processes_ = true;
   std::unordered_map<std::int64_t, NsysText> strings_;
+  std::vector<NsysText*> small_ids_;  // of strings_, by id: most ids count from 0
   std::int64_t rows_ = 0;
   Time start_{};
   std::optional<std::int64_t> unix_ns_;

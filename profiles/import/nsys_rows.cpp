@@ -27,7 +27,7 @@ std::size_t NsysRows::position(const NsysProcess& process) const {
   return static_cast<std::size_t>(&process - file_.processes().data());
 }
 
-std::optional<std::pair<Time, Picoseconds>> NsysRows::span(const sqlite::Statement& row, std::size_t process,
+std::optional<std::pair<Time, Picoseconds>> NsysRows::span(const NsysRecord& row, std::size_t process,
                                                            std::uint8_t& flags) {
   const std::optional<Time> start = nsys_time(row.integer(0)), end = nsys_time(row.integer(1));
   if (!start || !end || row.is_null(0)) {
@@ -66,7 +66,7 @@ Result<void> NsysRows::calls() {
   std::vector<std::tuple<std::size_t, SliceId, Time, Time>> waiting;
   NsysText own;
   TRY_VOID(each("CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "globalTid", "correlationId", "nameId", "returnValue"},
-                [&](const sqlite::Statement& row) {
+                [&](const NsysRecord& row) {
                   const std::int64_t thread = row.integer(2);
                   NsysProcess& process = file_.process(row.maybe_integer(2));
                   const std::size_t at = position(process);
@@ -107,9 +107,12 @@ Result<void> NsysRows::calls() {
                     by_thread_[thread].launches.push_back({own, *correlation});
                 }));
   for (NsysProcess& process : file_.processes()) {
-    std::stable_sort(process.launches.begin(), process.launches.end(), [](const LaunchCall& a, const LaunchCall& b) {
+    // Mostly they come in this order.
+    const auto earlier = [](const LaunchCall& a, const LaunchCall& b) {
       return a.correlation != b.correlation ? a.correlation < b.correlation : a.start < b.start;
-    });
+    };
+    if (!std::is_sorted(process.launches.begin(), process.launches.end(), earlier))
+      std::stable_sort(process.launches.begin(), process.launches.end(), earlier);
     // Of calls with one id the last one counts.
     std::vector<LaunchCall> once;
     for (std::size_t i = 0; i < process.launches.size(); ++i) {
@@ -133,41 +136,40 @@ Result<void> NsysRows::calls() {
 // eventType 59 push and pop, 60 start and end, 34 a mark; without the column, push and pop.
 Result<void> NsysRows::ranges() {
   NsysText own;
-  return each("NVTX_EVENTS", {"start", "end", "globalTid", "text", "textId", "eventType"},
-              [&](const sqlite::Statement& row) {
-                const std::int64_t type = row.is_null(5) ? 59 : row.integer(5);
-                if (type != 59 && type != 60 && type != 34) return;
-                if (type != 34 && row.is_null(1)) return count(problem_kinds::unbalanced);
-                NsysProcess& process = file_.process(row.maybe_integer(2));
-                const std::size_t at = position(process);
-                Slice slice{.family = Family::Mark};
-                if (type == 34 && row.is_null(1)) {
-                  const std::optional<Time> start = nsys_time(row.integer(0));
-                  if (!start) return count(problem_kinds::bad_row);
-                  slice.start = *start + shifts_[at];
-                } else {
-                  const auto span = this->span(row, at, slice.flags);
-                  if (!span) return;
-                  slice.start = span->first;
-                  slice.duration = span->second;
-                }
-                if (row.is_null(3))
-                  slice.name = name_of(file_.text(row, 4, own), "range");
-                else
-                  slice.name = rows_.name(row.text(3).empty() ? "range" : row.text(3).substr(0, most_text));
-                slice.track = thread_track(at, row.integer(2), TrackKind::Range);
-                slice.step = process.step_at(slice.start - shifts_[at]);
-                rows_.add(slice);
-              });
+  return each("NVTX_EVENTS", {"start", "end", "globalTid", "text", "textId", "eventType"}, [&](const NsysRecord& row) {
+    const std::int64_t type = row.is_null(5) ? 59 : row.integer(5);
+    if (type != 59 && type != 60 && type != 34) return;
+    if (type != 34 && row.is_null(1)) return count(problem_kinds::unbalanced);
+    NsysProcess& process = file_.process(row.maybe_integer(2));
+    const std::size_t at = position(process);
+    Slice slice{.family = Family::Mark};
+    if (type == 34 && row.is_null(1)) {
+      const std::optional<Time> start = nsys_time(row.integer(0));
+      if (!start) return count(problem_kinds::bad_row);
+      slice.start = *start + shifts_[at];
+    } else {
+      const auto span = this->span(row, at, slice.flags);
+      if (!span) return;
+      slice.start = span->first;
+      slice.duration = span->second;
+    }
+    if (row.is_null(3))
+      slice.name = name_of(file_.text(row, 4, own), "range");
+    else
+      slice.name = rows_.name(row.is_integer(3) || !row.text(3).empty() ? row.written(3) : "range");
+    slice.track = thread_track(at, row.integer(2), TrackKind::Range);
+    slice.step = process.step_at(slice.start - shifts_[at]);
+    rows_.add(slice);
+  });
 }
 
 Result<void> NsysRows::counters() {
   std::map<std::pair<std::int64_t, std::int64_t>, std::string> names;
-  TRY_VOID(each("TARGET_INFO_GPU_METRICS", {"typeId", "metricId", "metricName"}, [&](const sqlite::Statement& row) {
-    names.emplace(std::pair{row.integer(0), row.integer(1)}, row.text(2).substr(0, 256));
+  TRY_VOID(each("TARGET_INFO_GPU_METRICS", {"typeId", "metricId", "metricName"}, [&](const NsysRecord& row) {
+    names.emplace(std::pair{row.integer(0), row.integer(1)}, row.written(2).substr(0, 256));
   }));
   std::map<std::pair<std::int64_t, std::int64_t>, TrackId> tracks;
-  return each("GPU_METRICS", {"timestamp", "typeId", "metricId", "value"}, [&](const sqlite::Statement& row) {
+  return each("GPU_METRICS", {"timestamp", "typeId", "metricId", "value"}, [&](const NsysRecord& row) {
     const std::optional<Time> time = nsys_time(row.integer(0));
     const double value = row.real(3);
     if (!time || value != value) return count(problem_kinds::bad_row);
@@ -190,11 +192,11 @@ Result<void> NsysRows::counters() {
 
 Result<void> NsysRows::diagnostics() {
   int said = 0;
-  return each("DIAGNOSTIC_EVENT", {"severity", "text"}, [&](const sqlite::Statement& row) {
+  return each("DIAGNOSTIC_EVENT", {"severity", "text"}, [&](const NsysRecord& row) {
     const std::int64_t severity = row.integer(0);
     if ((severity != 2 && severity != 3) || said >= 20) return;
     ++said;
-    problems_.say(problem_kinds::recorder_says, {.file = file_.path()}, row.text(1).substr(0, 500));
+    problems_.say(problem_kinds::recorder_says, {.file = file_.path()}, row.written(1).substr(0, 500));
   });
 }
 

@@ -74,12 +74,11 @@ class NsysRows {
   void finish();
 
   // Start, end, process, lane, launch of a device row whose first columns are those of device_columns.
-  std::optional<Placed> place(const sqlite::Statement& row, bool kernel);
+  std::optional<Placed> place(const NsysRecord& row, bool kernel);
   SliceId add(const Placed& placed);
   std::size_t position(const NsysProcess& process) const;
   // Picoseconds of the run; none: out of range, which is counted.
-  std::optional<std::pair<Time, Picoseconds>> span(const sqlite::Statement& row, std::size_t process,
-                                                   std::uint8_t& flags);
+  std::optional<std::pair<Time, Picoseconds>> span(const NsysRecord& row, std::size_t process, std::uint8_t& flags);
   Stream& stream(const StreamKey& key);
   // The stream with device work, whatever the device: rows of waits do not always name the right one.
   const std::pair<const StreamKey, Stream>* working_stream(const StreamKey& key) const;
@@ -98,9 +97,8 @@ class NsysRows {
   ImportReport& report_;
   Progress* progress_;
 
-  std::string table_;          // that is read now
-  std::int64_t row_ = 0;       // of it, from 1
-  std::int64_t all_rows_ = 0;  // so far
+  std::string table_;     // that is read now
+  std::int64_t row_ = 0;  // of it, from 1
   std::map<StreamKey, Stream> streams_;
   std::map<std::pair<std::int64_t, TrackKind>, TrackId> threads_;
   std::map<StreamKey, TrackId> wait_tracks_;
@@ -126,20 +124,19 @@ class NsysRows {
 
 template <class Take>
 Result<void> NsysRows::each(std::string_view table, const Columns& columns, Take take) {
-  const std::string sql = file_.tables().select(table, columns);
-  if (sql.empty()) return {};
   table_ = file_.tables().table(table);
   row_ = 0;
   const auto read = [&]() -> Result<void> {
-    TRY(sqlite::Statement row, file_.database().prepare(sql));
+    TRY(NsysReader reader, NsysReader::open(file_.database(), file_.tables(), table, columns));
     while (true) {
-      TRY(const bool more, row.step());
-      if (!more) return {};
-      ++row_;
-      take(row);
-      TRY_VOID(rows_.flush_if_full());
-      if (++all_rows_ % 8192 != 0) continue;
-      if (progress_ != nullptr) progress_->done += 8192;
+      TRY(const NsysBlock* const block, reader.next());
+      if (block == nullptr) return {};
+      for (std::size_t i = 0; i < block->rows; ++i) {
+        ++row_;
+        take(reader.row(*block, i));
+        TRY_VOID(rows_.flush_if_full());
+      }
+      if (progress_ != nullptr) progress_->done += static_cast<std::int64_t>(block->rows);
       TRY_VOID(still_wanted(progress_));
     }
   };

@@ -6,10 +6,17 @@ namespace stave {
 
 bool StreamLanes::insert(Lane& lane, const Taken& taken, bool always) {
   std::deque<Block>& blocks = lane.blocks;
+  if (!always && lane.busy_until > taken.start) return false;
+  if (!blocks.empty() && blocks.back().back().start <= taken.start) {
+    // Most slices come behind all others.
+    if (!always && blocks.back().back().end() > taken.start) return false;
+    if (blocks.back().size() >= block_rows) blocks.emplace_back();
+    blocks.back().push_back(taken);
+    return true;
+  }
   const auto later = [](std::int64_t start, const Taken& other) { return start < other.start; };
   const auto next_block = std::upper_bound(blocks.begin(), blocks.end(), taken.start,
                                            [](std::int64_t start, const Block& b) { return start < b.front().start; });
-  if (!always && lane.busy_until > taken.start) return false;
   if (blocks.empty()) {
     blocks.push_back({taken});
     return true;
@@ -67,8 +74,10 @@ void StreamLanes::forget(std::int64_t before) {
       lane.blocks.pop_front();
     }
   }
-  std::sort(kernels.begin(), kernels.end(),
-            [](const Taken& a, const Taken& b) { return a.start != b.start ? a.start < b.start : a.end() < b.end(); });
+  const auto earlier = [](const Taken& a, const Taken& b) {
+    return a.start != b.start ? a.start < b.start : a.end() < b.end();
+  };
+  if (!std::is_sorted(kernels.begin(), kernels.end(), earlier)) std::sort(kernels.begin(), kernels.end(), earlier);
   for (const Taken& kernel : kernels) {
     if (!last_kernels_.empty() && kernel.start < last_kernels_.back().end()) ++found_.kernels;
     if (last_kernels_.size() == many_covered) {

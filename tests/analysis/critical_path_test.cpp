@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "analysis/path_sections.h"
 #include "analysis/utilisation.h"
 #include "tests/analysis/hand_made.h"
 
@@ -179,6 +180,57 @@ TEST(CriticalPath, StaysInItsWindow) {
             "gap 2 [100, 120) predicted\n");
   EXPECT_TRUE(critical_path(made.timeline, span(100, 120)).empty());
   EXPECT_TRUE(critical_path(Timeline{}, span(0, 10)).empty());
+}
+
+// The two longest of eight stay, what is before, between and behind them becomes one each.
+TEST(CriticalPath, InSectionsKeepsTheLongestPartsAndTheSum) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main");
+  const int starts[] = {0, 12, 40, 55}, ends[] = {10, 32, 50, 90};
+  for (int i = 0; i < 4; ++i) made.slice(main, starts[i], ends[i], Family::Gemm);
+  const std::vector<PathPart> path = critical_path(made.timeline, span(0, 95));
+  ASSERT_EQ(path.size(), 8U);
+  std::string text;
+  for (const PathSection& section : path_sections(made.timeline, path, 5))
+    text += fmt::format("{} {} at {} for {}, {} parts, gap {}\n", name_of(section.part.kind), section.part.slice.value,
+                        section.part.start.count(), section.part.duration.count(), section.parts, section.gap.count());
+  EXPECT_EQ(text,
+            "work 1 at 0 for 12, 2 parts, gap 2\n"
+            "work 2 at 12 for 20, 1 parts, gap 0\n"
+            "gap 3 at 32 for 23, 3 parts, gap 13\n"
+            "work 4 at 55 for 35, 1 parts, gap 0\n"
+            "gap 4 at 90 for 5, 1 parts, gap 5\n");
+  EXPECT_EQ(path_sections(made.timeline, path, 8).size(), 8U);
+  EXPECT_EQ(path_sections(made.timeline, path, 1).size(), 1U);
+  EXPECT_EQ(path_sections(made.timeline, {}, 1).size(), 0U);
+}
+
+// A host's part between two kernels is a section of its own if there is room, else with what is near; the section is
+// where most of it is.
+TEST(CriticalPath, InSectionsBreaksAtTracks) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main");
+  made.slice(main, 0, 50, Family::Gemm);
+  const SliceId call = made.slice(made.host(0), 52, 60, Family::HostApi);
+  const SliceId next = made.slice(main, 61, 63, Family::Gemm);
+  made.flow(call, next, FlowKind::Launch);
+  made.slice(main, 64, 66, Family::Gemm);
+  const std::vector<PathPart> path = {{PathPart::Kind::Work, SliceId{1}, Time{0}, Picoseconds{50}},
+                                      {PathPart::Kind::Gap, call, Time{50}, Picoseconds{2}},
+                                      {PathPart::Kind::Work, call, Time{52}, Picoseconds{8}},
+                                      {PathPart::Kind::Gap, next, Time{60}, Picoseconds{1}},
+                                      {PathPart::Kind::Work, next, Time{61}, Picoseconds{2}},
+                                      {PathPart::Kind::Gap, SliceId{4}, Time{63}, Picoseconds{1}},
+                                      {PathPart::Kind::Work, SliceId{4}, Time{64}, Picoseconds{2}}};
+  const auto text = [&](std::size_t most) {
+    std::string out;
+    for (const PathSection& section : path_sections(made.timeline, path, most))
+      out += fmt::format("{}: {} parts, {}; ", section.part.slice.value, section.parts, section.part.duration.count());
+    return out;
+  };
+  EXPECT_EQ(text(4), "1: 1 parts, 50; 2: 2 parts, 10; 3: 4 parts, 6; ");
+  EXPECT_EQ(text(2), "1: 7 parts, 66; ");
+  EXPECT_EQ(text(3), "1: 1 parts, 50; 2: 2 parts, 10; 3: 4 parts, 6; ");
 }
 
 }  // namespace

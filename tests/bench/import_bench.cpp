@@ -1,5 +1,8 @@
 // Importing an export of Nsight Systems: rows a second into a sink that drops
 // them, and into a run file. Half of the rows are kernels, half are their calls.
+// Importing a Kineto trace: bytes of JSON a second, read once (the look at its
+// launches, collectives and steps) and as a whole, which reads it twice.
+// CPU time is that of all threads.
 // STAVE_BENCH_FOLDER is where the files go, else the system's temporary folder.
 #include <benchmark/benchmark.h>
 
@@ -8,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/files.h"
 #include "profiles/import/importer.h"
 #include "profiles/sqlite.h"
 #include "profiles/store_writer.h"
@@ -103,7 +107,58 @@ void import_nsys(benchmark::State& state) {
   std::filesystem::remove(path);
   std::filesystem::remove(out);
 }
-BENCHMARK(import_nsys)->ArgName("complete")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(import_nsys)
+    ->ArgName("complete")
+    ->Arg(0)
+    ->Arg(1)
+    ->Unit(benchmark::kMillisecond)
+    ->MeasureProcessCPUTime()
+    ->UseRealTime();
+
+// As PyTorch 2 writes them: two operators, a call and its kernel, in 1.1 kB.
+Result<void> make_json(const std::string& path, int launches) {
+  std::string text = R"({"schemaVersion": 1, "baseTimeNanoseconds": 1700000000000000000, "traceEvents": [)";
+  for (int i = 0; i < launches; ++i) {
+    const std::string ts = std::to_string(1000 + i * 70) + ".125";
+    const std::string id = std::to_string(i + 1);
+    text += i == 0 ? "\n" : ",\n";
+    for (const char* op : {"aten::linear", "aten::addmm"})
+      text += R"({"ph": "X", "cat": "cpu_op", "name": ")" + std::string(op) + R"(", "pid": 4711, "tid": 4711, "ts": )" +
+              ts + R"(, "dur": 42.250, "args": {"External id": )" + id +
+              R"(, "Sequence number": 7, "Fwd thread id": 0, "Input Dims": "[[8, 512], [512, 512]]", "Ev Idx": )" + id +
+              "}},\n";
+    text += R"({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 4711, "tid": 4711, "ts": )" + ts +
+            R"(, "dur": 5.500, "args": {"External id": )" + id + R"(, "cbid": 211, "correlation": )" + id + "}},\n";
+    text +=
+        R"({"ph": "X", "cat": "kernel", "name": "ampere_sgemm_128x64_nn", "pid": 0, "tid": 7, "ts": )" +
+        std::to_string(1010 + i * 70) + R"(.375, "dur": 33.125, "args": {"External id": )" + id +
+        R"(, "queued": 0, "device": 0, "context": 1, "stream": 7, "correlation": )" + id +
+        R"(, "registers per thread": 122, "shared memory": 12288, "blocks per SM": 0.592593, "warps per SM": 2.37037, )"
+        R"("grid": [8, 4, 1], "block": [128, 1, 1], "est. achieved occupancy %": 4}})";
+  }
+  text += "\n]}\n";
+  return write_file(path, text);
+}
+
+void import_json(benchmark::State& state) {
+  const bool whole = state.range(0) != 0;
+  const std::string path = (bench_folder() / "stave-bench.json").string();
+  if (!make_json(path, 50'000)) return state.SkipWithError("cannot make the trace");
+  const auto import = [&]() -> Result<void> {
+    const std::vector<std::string> paths{path};
+    TRY(const Importer* const importer, find_importer(paths));
+    TRY(const std::unique_ptr<Import> trace, importer->open(paths, {}, nullptr));
+    if (!whole) return {};
+    Dropped sink;
+    TRY_VOID(trace->read(sink, nullptr));
+    return {};
+  };
+  for (auto step : state)
+    if (!import()) state.SkipWithError("cannot import");
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(std::filesystem::file_size(path)));
+  std::filesystem::remove(path);
+}
+BENCHMARK(import_json)->ArgName("whole")->Arg(0)->Arg(1)->Unit(benchmark::kMillisecond)->MeasureProcessCPUTime();
 
 }  // namespace
 }  // namespace stave

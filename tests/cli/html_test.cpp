@@ -1,4 +1,4 @@
-// `stave report --html`: one page that needs nothing else and believes no name.
+// `stave report --html`, `stave compare --html`: one page that needs nothing else and believes no name.
 #include <gtest/gtest.h>
 
 #include "core/timeline/timeline.h"
@@ -51,12 +51,15 @@ TEST(ReportHtml, HostileNamesStayText) {
   auto writer = StoreWriter::create(stave / "evil.sqlite", info);
   ASSERT_TRUE(writer && replay(timeline, *writer) && writer->close());
   ASSERT_EQ(stave({"report", "evil.sqlite", "--html", "evil.html", "--quiet"}).exit, 0);
-  const std::string page = file_text(stave / "evil.html");
-  EXPECT_EQ(count_of(page, "<script"), 2u);  // the data and our own
-  EXPECT_EQ(count_of(page, "</script>"), 2u);
-  EXPECT_EQ(count_of(page, "<img"), 0u);
-  EXPECT_EQ(count_of(page, "onload=\""), 0u);
-  EXPECT_GT(count_of(page, "&lt;/script&gt;"), 3u);
+  ASSERT_EQ(stave({"compare", "evil.sqlite", "evil.sqlite", "--html", "both.html", "--quiet"}).exit, 0);
+  for (const char* file : {"evil.html", "both.html"}) {
+    const std::string page = file_text(stave / file);
+    EXPECT_EQ(count_of(page, "<script"), 2u) << file;  // the data and our own
+    EXPECT_EQ(count_of(page, "</script>"), 2u) << file;
+    EXPECT_EQ(count_of(page, "<img"), 0u) << file;
+    EXPECT_EQ(count_of(page, "onload=\""), 0u) << file;
+    EXPECT_GT(count_of(page, "&lt;/script&gt;"), 3u) << file;
+  }
 }
 
 TEST(ReportHtml, ManySlicesStandTogetherAndThePageSaysSo) {
@@ -81,6 +84,25 @@ TEST(ReportHtml, ReplacesNoDatabase) {
   EXPECT_EQ(ran.exit, 2);
   EXPECT_EQ(Json(ran.out).at("$.problems[0].code"), "STV0975");
   EXPECT_EQ(stave({"report", "ring.sqlite", "--html", "no/folder/x.html", "--json"}).exit, 3);
+}
+
+TEST(CompareHtml, HasTheWaterfallAndBothTimelines) {
+  const Program stave;
+  ASSERT_EQ(stave({"sim", "examples/ring_matmul_2.stave", "-o", "ring.sqlite"}).exit, 0);
+  ASSERT_EQ(stave({"sim", "examples/ring_matmul_2.stave", "--mode", "captured", "-o", "captured.sqlite"}).exit, 0);
+  const Ran ran = stave({"compare", "captured.sqlite", "ring.sqlite", "--html", "page.html"});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_NE(ran.out.find("written to page.html"), std::string::npos);
+  const std::string page = file_text(stave / "page.html");
+  for (const char* part :
+       {"<h2>What the difference is made of</h2>", "<h2>Matched work</h2>", "\"run\":\"A\",\"rank\":1",
+        "\"run\":\"B\",\"rank\":1", ">726.028 µs<", "default-src 'none'"})
+    EXPECT_NE(page.find(part), std::string::npos) << part;
+  for (const char* part : {"http:", "https:", "src=", "@import", "url(", "unsafe", "localStorage", "style=\""})
+    EXPECT_EQ(page.find(part), std::string::npos) << part;
+  const Ran refused = stave({"compare", "captured.sqlite", "ring.sqlite", "--html", "ring.sqlite"});
+  EXPECT_EQ(refused.exit, 2);
+  EXPECT_NE(refused.err.find("STV0975"), std::string::npos);
 }
 
 }  // namespace

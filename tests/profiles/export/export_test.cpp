@@ -1,4 +1,5 @@
 // Each format, read back.
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "profiles/export/lanes.h"
