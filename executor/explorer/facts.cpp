@@ -206,7 +206,7 @@ class FactsOfPlan {
 
   // A channel joins two of the clique.
   Seat seat(const Expanded& e, CommandId id, const std::vector<Rank>& clique, std::int32_t communicator,
-            std::vector<Rank> channel) {
+            const std::vector<Rank>& channel) {
     const std::vector<Rank>& members = channel.empty() ? clique : channel;
     const std::string contract = collective_contract(e, e[id], members.size());
     const auto [at, added] = meetings_.try_emplace({clique, communicator, channel}, facts_.meetings.size());
