@@ -56,6 +56,7 @@ Result<cudaKernel_t> Compiler::kernel_of(const Loaded& loaded, std::string_view 
 }
 
 Result<cudaKernel_t> Compiler::cuda(std::string_view source, std::string_view entry) {
+  const std::lock_guard lock(mutex_);
   const bool c_name = source.find("extern \"C\"") != std::string_view::npos;
   const std::string key = "cuda " + (c_name ? std::string() : std::string(entry)) + sha256(source);
   auto at = libraries_.find(key);
@@ -69,6 +70,7 @@ Result<cudaKernel_t> Compiler::cuda(std::string_view source, std::string_view en
 }
 
 Result<cudaKernel_t> Compiler::loaded(std::string_view code, std::string_view entry) {
+  const std::lock_guard lock(mutex_);
   const std::string key = "code " + sha256(code);
   auto at = libraries_.find(key);
   if (at == libraries_.end()) {

@@ -5,6 +5,7 @@
 #include <cuda_runtime_api.h>
 
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,6 +38,7 @@ class Compiler {
   Result<cudaKernel_t> kernel_of(const Loaded& loaded, std::string_view entry) const;
 
   int capability_;
+  std::mutex mutex_;                         // devices capture their graphs at the same time
   std::map<std::string, Loaded> libraries_;  // by SHA-256 of kind, entry where it matters, and text
 };
 

@@ -47,6 +47,7 @@ NcclCollectives::~NcclCollectives() {
 }
 
 void NcclCollectives::abort() {
+  const std::lock_guard lock(aborting_);
   for (auto& [key, all] : communicators_)
     for (ncclComm_t& c : all)
       if (c) ncclCommAbort(std::exchange(c, nullptr));

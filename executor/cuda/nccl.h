@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <tuple>
 #include <vector>
 
@@ -42,6 +43,7 @@ class NcclCollectives {
   Mailboxes::Address address_;
   Cliques cliques_;
   std::map<Key, std::vector<ncclComm_t>> communicators_;  // by position
+  std::mutex aborting_;
 };
 
 }  // namespace stave::cuda

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <thread>
 
 #include "core/ir/interpret/operand.h"
 #include "core/lower/collective_contract.h"
@@ -133,45 +134,29 @@ Result<void> warm_up(RankState& r) {
   return {};
 }
 
+Result<void> build_graph_of(const Prepared& p, RankState& rank) {
+  CUDA_TRY(cudaSetDevice(rank.device));
+  return build_graph({rank, *p.compiler, p.cuda.recorder, p.board, p.options.max_iterations});
+}
+
+// A communicator connects its ranks in its first collective, captured or not, and each rank waits there for the
+// others. So each device captures in a thread of its own.
+Result<void> build_graphs(Prepared& p) {
+  std::vector<Result<void>> built(static_cast<std::size_t>(p.devices.back()) + 1);
+  std::vector<std::thread> threads;
+  for (std::size_t device = 0; device < built.size(); ++device)
+    threads.emplace_back([&p, device, &result = built[device]] {
+      for (std::size_t rank = 0; rank < p.ranks.size() && result; ++rank)
+        if (p.devices[rank] == static_cast<int>(device)) result = build_graph_of(p, *p.ranks[rank]);
+      // The others may wait for this one.
+      if (!result && p.nccl) p.nccl->abort();
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (Result<void>& result : built) TRY_VOID(std::move(result));
+  return {};
+}
+
 }  // namespace
-
-Result<std::vector<Gpu>> gpus() {
-  int count = 0;
-  if (const cudaError_t error = cudaGetDeviceCount(&count); error != cudaSuccess) {
-    cudaGetLastError();
-    int driver = 0;
-    if (cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
-      return error_at({}, "STV0826", "no GPU can be used: this machine has no NVIDIA driver");
-    return error_at({}, "STV0826", "no GPU can be used: {}", cudaGetErrorString(error));
-  }
-  if (count == 0) return error_at({}, "STV0826", "no GPU can be used: this machine has none");
-  std::vector<Gpu> all;
-  for (int d = 0; d < count; ++d) {
-    cudaDeviceProp p{};
-    CUDA_TRY(cudaGetDeviceProperties(&p, d));
-    all.push_back({d, p.name, p.major * 10 + p.minor, static_cast<std::uint32_t>(p.multiProcessorCount),
-                   static_cast<std::int64_t>(p.totalGlobalMem)});
-  }
-  return all;
-}
-
-void prepare_environment() {
-  // Streams that share a hardware queue wait for each other: 8 queues by default, 32 at most.
-  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
-  // NVLink multicast stays off: an aborted collective that uses it can leave the fabric unusable.
-  ::setenv("NCCL_NVLS_ENABLE", "0", 0);
-}
-
-Result<std::vector<int>> devices_of(std::size_t ranks, std::size_t devices, std::uint32_t ranks_per_device) {
-  const std::size_t per =
-      ranks_per_device > 0 ? ranks_per_device : std::max<std::size_t>((ranks + devices - 1) / devices, 1);
-  if ((ranks + per - 1) / per > devices)
-    return error_at({}, "STV0826", "{} ranks with {} a device need {} devices; there are {}", ranks, per,
-                    (ranks + per - 1) / per, devices);
-  std::vector<int> out;
-  for (std::size_t r = 0; r < ranks; ++r) out.push_back(static_cast<int>(r / per));
-  return out;
-}
 
 Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const PrepareOptions& options, const CudaOptions& cuda) {
   TRY(const std::vector<Gpu> all, gpus());
@@ -264,11 +249,7 @@ Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const PrepareOptions
     TRY_VOID(warm_up(*r));
     TRY_VOID(r->memory->forget(e));
   }
-  if (plan.mode == Mode::Eager) return p;
-  for (const std::unique_ptr<RankState>& r : p->ranks) {
-    CUDA_TRY(cudaSetDevice(r->device));
-    TRY_VOID(build_graph({*r, *p->compiler, cuda.recorder, p->board, options.max_iterations}));
-  }
+  if (plan.mode != Mode::Eager) TRY_VOID(build_graphs(*p));
   return p;
 }
 
