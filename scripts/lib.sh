@@ -36,8 +36,9 @@ usage_error() {
 # The Debian 12 packages of a set.
 packages_of() {
   case $1 in
-    build) echo g++ cmake ninja-build libfmt-dev libsqlite3-dev libcli11-dev libtomlplusplus-dev libprotozero-dev zlib1g-dev ;;
-    test) echo libgtest-dev libgmock-dev librapidcheck-dev sqlite3 python3-jsonschema ;;
+    build) echo g++ cmake ninja-build libfmt-dev libsqlite3-dev libcli11-dev libtomlplusplus-dev libprotozero-dev zlib1g-dev \
+      qt6-base-dev ;;
+    test) echo libgtest-dev libgmock-dev librapidcheck-dev sqlite3 python3-jsonschema xvfb ;;
     bench) echo libbenchmark-dev ;;
     fuzz) echo clang libclang-rt-14-dev ;;
     format) echo clang-format ;;

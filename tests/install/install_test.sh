@@ -24,6 +24,12 @@ for file in bin/stave share/doc/stave/{LICENSE,README.md,CHANGELOG.md,docs/ir.md
 done
 if grep -rlF "$source" "$folder/moved/share"; then fail "the source tree is named in these"; fi
 
+# Where Qt is there, the window is installed, too.
+if [[ -e $build/bin/stave-gui ]]; then
+  shown=$(env -i PATH=/usr/bin:/bin LC_ALL=C "$folder/moved/bin/stave-gui" --version) || fail "stave-gui does not start"
+  [[ $shown == "stave-gui "* ]] || fail "stave-gui --version: $shown"
+fi
+
 # The installed machine files are what it reads: a change there shows, and a
 # machine that only they have is found.
 machines=$folder/moved/share/stave/machines

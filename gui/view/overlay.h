@@ -1,0 +1,14 @@
+// What lies over the rows: range, critical path, arrows, marks, outlines of
+// selected slices, the ruler's lines.
+#pragma once
+
+#include <QPainter>
+
+#include "gui/view/frame.h"
+#include "gui/view/paint.h"
+
+namespace stave::gui {
+
+void paint_overlay(QPainter& painter, const Frame& frame, const PaintOptions& options);
+
+}  // namespace stave::gui
