@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 
@@ -15,20 +16,16 @@ namespace {
 
 using Rows = std::vector<std::uint32_t>;
 
+bool meets_window(const Slice& slice, Interval span) {
+  return slice.start < span.end &&
+         (slice.end() > span.begin || (slice.duration.count() == 0 && slice.start >= span.begin));
+}
+
+using StepSet = std::set<std::int64_t>;  // counted from the window's
+
 // A run's work on devices in its window.
 struct Side {
-  Side(const RunPart& part) : part(&part), timeline(&part.index->timeline()) {
-    for (std::uint32_t i = 0; i < timeline->tracks().size(); ++i) {
-      if (!is_device_track(timeline->tracks()[i])) continue;
-      const Interval span = part.window.span;
-      const auto first = static_cast<std::uint32_t>(rows.size());
-      for (const std::uint32_t row : part.index->rows(TrackId{i}, span)) {
-        const Slice& slice = timeline->slices()[row];
-        const bool meets = slice.end() > span.begin || (slice.duration.count() == 0 && slice.start >= span.begin);
-        if (meets && part.index->work(row) != WorkKind::None) rows.push_back(row);
-      }
-      if (rows.size() > first) tracks.push_back({TrackId{i}, first, static_cast<std::uint32_t>(rows.size())});
-    }
+  explicit Side(const RunPart& part) : part(&part), timeline(&part.index->timeline()), first(first_step(part)) {
     matched.resize(timeline->slices().size());
     std::set<std::uint32_t> numbers;
     for (const Track& track : timeline->tracks())
@@ -36,7 +33,40 @@ struct Side {
     ranks.assign(numbers.begin(), numbers.end());
   }
 
+  // All work in the window, and all of `steps` wherever it is.
+  void take(const StepSet& steps) {
+    rows.clear();
+    tracks.clear();
+    for (std::uint32_t i = 0; i < timeline->tracks().size(); ++i) {
+      if (!is_device_track(timeline->tracks()[i])) continue;
+      const auto at = static_cast<std::uint32_t>(rows.size());
+      const std::span<const std::uint32_t> all =
+          steps.empty() ? part->index->rows(TrackId{i}, part->window.span) : part->index->rows(TrackId{i});
+      for (const std::uint32_t row : all)
+        if (part->index->work(row) != WorkKind::None &&
+            (meets_window(slice(row), part->window.span) || (slice(row).step && steps.contains(step(row)))))
+          rows.push_back(row);
+      if (rows.size() > at) tracks.push_back({TrackId{i}, at, static_cast<std::uint32_t>(rows.size())});
+    }
+  }
+  StepSet steps() const {
+    StepSet found;
+    for (const std::uint32_t row : rows) found.insert(step(row));
+    return found;
+  }
+  // That some work of the run is of the window's step, in its time or not.
+  bool knows_its_step() const {
+    if (part->window.kind != "step") return false;
+    for (std::uint32_t row = 0; row < timeline->slices().size(); ++row)
+      if (slice(row).step && step(row) == 0 && part->index->work(row) != WorkKind::None) return true;
+    return false;
+  }
+
   const Slice& slice(std::uint32_t row) const { return timeline->slices()[row]; }
+  // What does not say its step is of the window's.
+  std::int64_t step(std::uint32_t row) const {
+    return slice(row).step ? std::int64_t{slice(row).step.value} - first : std::int64_t{0};
+  }
   std::uint32_t rank(std::uint32_t row) const { return timeline->track(slice(row).track).rank; }
   bool knows_command(std::uint32_t row) const {
     return slice(row).command && (slice(row).flags & slice_flags::guessed_command) == 0;
@@ -44,10 +74,13 @@ struct Side {
   bool earlier(std::uint32_t x, std::uint32_t y) const {
     return std::tuple{slice(x).start, x} < std::tuple{slice(y).start, y};
   }
-  std::vector<SliceId> unmatched() const {
+  std::vector<SliceId> unmatched(bool of_other_steps, bool by_step) const {
     Rows left;
-    for (const std::uint32_t row : rows)
-      if (!matched[row]) left.push_back(row);
+    for (const std::uint32_t row : rows) {
+      const bool other = by_step && step(row) != 0;
+      if (!matched[row] && other == of_other_steps && (!other || meets_window(slice(row), part->window.span)))
+        left.push_back(row);
+    }
     std::sort(left.begin(), left.end(), [&](std::uint32_t x, std::uint32_t y) { return earlier(x, y); });
     std::vector<SliceId> ids;
     for (const std::uint32_t row : left) ids.push_back(SliceId{row + 1});
@@ -56,6 +89,7 @@ struct Side {
 
   const RunPart* part;
   const Timeline* timeline;
+  std::int64_t first;  // the number of the window's step
   struct OnTrack {
     TrackId track;
     std::uint32_t first, end;  // positions in `rows`
@@ -68,16 +102,29 @@ struct Side {
 
 class Aligner {
  public:
-  Aligner(const RunPart& a, const RunPart& b) : a_(a), b_(b) { pair_ranks(); }
+  Aligner(const RunPart& a, const RunPart& b) : a_(a), b_(b) {
+    pair_ranks();
+    a_.take({});
+    b_.take({});
+    by_step_ = a_.knows_its_step() && b_.knows_its_step();
+    if (!by_step_) return;
+    StepSet steps = a_.steps();
+    steps.merge(b_.steps());
+    a_.take(steps);
+    b_.take(steps);
+  }
 
   Alignment run() {
     by_command();
     out_.by_command = out_.matched.size();
     by_name();
-    std::sort(out_.matched.begin(), out_.matched.end(),
-              [&](const SlicePair& x, const SlicePair& y) { return a_.earlier(x.a.row(), y.a.row()); });
-    out_.only_a = a_.unmatched();
-    out_.only_b = b_.unmatched();
+    for (std::vector<SlicePair>* pairs : {&out_.matched, &out_.other_steps})
+      std::sort(pairs->begin(), pairs->end(),
+                [&](const SlicePair& x, const SlicePair& y) { return a_.earlier(x.a.row(), y.a.row()); });
+    out_.only_a = a_.unmatched(false, by_step_);
+    out_.only_b = b_.unmatched(false, by_step_);
+    for (const SliceId id : a_.unmatched(true, by_step_)) out_.other_steps.push_back({id, {}});
+    for (const SliceId id : b_.unmatched(true, by_step_)) out_.other_steps.push_back({{}, id});
     return std::move(out_);
   }
 
@@ -95,7 +142,11 @@ class Aligner {
 
   void match(std::uint32_t row_a, std::uint32_t row_b) {
     a_.matched[row_a] = b_.matched[row_b] = 1;
-    out_.matched.push_back({SliceId{row_a + 1}, SliceId{row_b + 1}});
+    const SlicePair pair{SliceId{row_a + 1}, SliceId{row_b + 1}};
+    if (!by_step_ || a_.step(row_a) == 0)
+      out_.matched.push_back(pair);
+    else if (meets_window(a_.slice(row_a), a_.part->window.span) || meets_window(b_.slice(row_b), b_.part->window.span))
+      out_.other_steps.push_back(pair);
   }
 
   // What must be equal, then what gives the n-th of equals.
@@ -122,6 +173,7 @@ class Aligner {
         ++j;
       } else {
         match((i++)->row, (j++)->row);
+        any_command_ = true;
       }
     }
   }
@@ -133,15 +185,12 @@ class Aligner {
       key_of.push_back(keys.try_emplace(command.key, static_cast<std::uint32_t>(keys.size())).first->second);
     std::map<std::uint32_t, std::uint32_t> pair_of;  // number of the rank pair
     for (std::uint32_t i = 0; i < ranks_.size(); ++i) pair_of[is_b ? ranks_[i].second : ranks_[i].first] = i;
-    const std::int64_t first = first_step(*side.part);
     std::vector<Instance> found;
     for (const std::uint32_t row : side.rows) {
       const Slice& slice = side.slice(row);
       const auto pair = pair_of.find(side.rank(row));
       if (!side.knows_command(row) || pair == pair_of.end()) continue;
-      found.push_back({pair->second, key_of[slice.command.value],
-                       slice.step ? std::int64_t{slice.step.value} - first : std::int64_t{0}, slice.occurrence,
-                       slice.start, row});
+      found.push_back({pair->second, key_of[slice.command.value], side.step(row), slice.occurrence, slice.start, row});
     }
     std::sort(found.begin(), found.end());
     return found;
@@ -154,32 +203,43 @@ class Aligner {
     std::map<std::uint32_t, std::uint32_t> names{};  // how often each
   };
 
+  using Streams = std::vector<Stream>;
+  using Places = std::map<std::pair<std::int64_t, std::uint32_t>, Streams>;  // by step, rank
+
   // Most work first. With commands in both runs, what knows its command is not looked for by name.
-  std::vector<Stream> streams(const Side& side, std::uint32_t rank, std::size_t which) const {
-    std::vector<Stream> found;
+  Places streams(const Side& side, std::size_t which) const {
+    Places found;
     for (const Side::OnTrack& on : side.tracks) {
-      if (side.timeline->track(on.track).rank != rank) continue;
-      Stream stream{.track = on.track};
+      const std::uint32_t rank = side.timeline->track(on.track).rank;
       for (std::uint32_t i = on.first; i < on.end; ++i) {
         const std::uint32_t row = side.rows[i];
-        if (side.matched[row] || (out_.by_command > 0 && side.knows_command(row))) continue;
+        if (side.matched[row] || (any_command_ && side.knows_command(row))) continue;
+        Streams& streams = found[{by_step_ ? side.step(row) : 0, rank}];
+        if (streams.empty() || streams.back().track != on.track) streams.push_back({.track = on.track});
+        Stream& stream = streams.back();
         stream.rows.push_back(row);
         stream.work += side.slice(row).duration;
         ++stream.names[tokens_.names[which][row]];
       }
-      if (!stream.rows.empty()) found.push_back(std::move(stream));
     }
-    std::stable_sort(found.begin(), found.end(), [](const Stream& x, const Stream& y) { return x.work > y.work; });
+    for (auto& [place, streams] : found)
+      std::stable_sort(streams.begin(), streams.end(),
+                       [](const Stream& x, const Stream& y) { return x.work > y.work; });
     return found;
   }
 
   void by_name() {
-    if (out_.matched.size() == std::min(a_.rows.size(), b_.rows.size())) return;
+    if (out_.matched.size() + out_.other_steps.size() == std::min(a_.rows.size(), b_.rows.size())) return;
     tokens_ = slice_tokens(*a_.timeline, *b_.timeline);
-    for (const auto& [rank_a, rank_b] : ranks_) {
-      const std::vector<Stream> in_a = streams(a_, rank_a, 0), in_b = streams(b_, rank_b, 1);
-      for (const auto& [i, j] : stream_pairs(in_a, in_b)) in_order(in_a[i].rows, in_b[j].rows);
-      in_order(left_of(a_, in_a), left_of(b_, in_b));
+    const Places in_a = streams(a_, 0), in_b = streams(b_, 1);
+    const std::map<std::uint32_t, std::uint32_t> partners(ranks_.begin(), ranks_.end());
+    for (const auto& [place, streams_a] : in_a) {
+      const auto partner = partners.find(place.second);
+      if (partner == partners.end()) continue;
+      const auto at = in_b.find({place.first, partner->second});
+      if (at == in_b.end()) continue;
+      for (const auto& [i, j] : stream_pairs(streams_a, at->second)) in_order(streams_a[i].rows, at->second[j].rows);
+      in_order(left_of(a_, streams_a), left_of(b_, at->second));
     }
   }
 
@@ -261,6 +321,8 @@ class Aligner {
   }
 
   Side a_, b_;
+  bool by_step_ = false;
+  bool any_command_ = false;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> ranks_;
   SliceTokens tokens_;
   Alignment out_;

@@ -81,10 +81,20 @@ std::vector<OneSided> one_sided(const Timeline& timeline, const std::vector<Slic
 }
 
 // "gemm, all_gather and 3 more" of what takes longest.
+// A kernel's name can have thousands of characters.
+std::string begin_of(std::string_view name) {
+  constexpr std::size_t most = 60;
+  if (name.size() <= most) return std::string(name);
+  std::size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
+  return fmt::format("{}...", name.substr(0, end));
+}
+
 std::string some_names(const std::vector<OneSided>& names) {
   std::string out;
   for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 3); ++i)
-    out += fmt::format("{}{}", i == 0 ? "" : ", ", names[i].name.empty() ? "(without a name)" : names[i].name);
+    out +=
+        fmt::format("{}{}", i == 0 ? "" : ", ", names[i].name.empty() ? "(without a name)" : begin_of(names[i].name));
   return names.size() > 3 ? fmt::format("{} and {} more", out, names.size() - 3) : out;
 }
 
@@ -133,8 +143,8 @@ Result<Comparison> compare(const ComparedRun& a, const ComparedRun& b, std::stri
     for (const auto& [run, part, only] : {std::tuple{&a, &made.a, &made.only_a}, std::tuple{&b, &made.b, &made.only_b}})
       if (only->empty())
         return error_at({.file = run->file}, "STV1911",
-                        "no work on a device in the window ({} {}); compare a run that has some, or choose a --window",
-                        part->window.kind, part->window.label);
+                        "no work on a device in the window ({}{}{}); compare a run that has some, or choose a --window",
+                        part->window.kind, part->window.label.empty() ? "" : " ", part->window.label);
     return error_at({.file = b.file}, "STV1910",
                     "nothing in it is also in {}: it has {}, the other has {}; compare two runs of one program, whose "
                     "commands or kernels have the same names",
@@ -147,6 +157,10 @@ Result<Comparison> compare(const ComparedRun& a, const ComparedRun& b, std::stri
                              fmt::format("it has none of the ranks of {}: they are compared in their order", a.file),
                              {.file = b.file},
                              {}});
+  for (const auto& [run, part] : {std::pair{&a, &made.a}, std::pair{&b, &made.b}}) {
+    const Problems others = other_steps(*run->index, part->window, run->file);
+    made.problems.insert(made.problems.end(), others.begin(), others.end());
+  }
   const std::optional<double> error_a = error_of(a, steps_a, made.a.window, by_step),
                               error_b = error_of(b, steps_b, made.b.window, by_step);
   if (error_a && error_b && made.a_length.count() > 0)

@@ -23,7 +23,7 @@ struct Contribution {
     Gap,          // time of the path before a slice in which no device worked: hosts, launches, gaps
     Inserted,     // a slice that only B has
     Removed,      // a slice that only A has
-    Path,         // a matched slice that is on one of the paths only
+    Path,         // a matched slice that is on one of the paths only; of another step, also one that is not matched
     Unexplained,  // what is left
   };
   Kind kind = Kind::Duration;
@@ -76,7 +76,7 @@ struct SliceChange {
   SlicePair slices{};
   Picoseconds a_start{}, b_start{};
   Picoseconds a_duration{}, b_duration{};
-  Picoseconds a_gap{}, b_gap{};  // since the last end before it on its track, within the window
+  Picoseconds a_gap{}, b_gap{};  // since the last end before it on its track, or the window's begin
 };
 
 struct Comparison {
@@ -95,7 +95,7 @@ struct Comparison {
   std::vector<LinkUse> links{};               // by link
   std::vector<OneSided> only_a{};             // by total, then name
   std::vector<OneSided> only_b{};
-  Problems problems{};  // STV1912, a warning: no rank number is in both runs
+  Problems problems{};  // STV1912, a warning: no rank number is in both runs. STV1913: see other_steps()
 
   const Timeline& timeline_a() const { return a.index->timeline(); }
   const Timeline& timeline_b() const { return b.index->timeline(); }

@@ -153,7 +153,7 @@ std::vector<SliceChange> changes_of(const Comparison& comparison) {
     std::vector<Picoseconds> gaps(timeline.slices().size());
     for (std::uint32_t track = 0; track < timeline.tracks().size(); ++track) {
       Time reach = part.window.span.begin;
-      for (const std::uint32_t row : part.index->rows(TrackId{track}, part.window.span)) {
+      for (const std::uint32_t row : part.index->rows(TrackId{track})) {
         const Slice& slice = timeline.slices()[row];
         gaps[row] = std::max(Picoseconds{0}, slice.start - reach);
         reach = std::max(reach, slice.end());

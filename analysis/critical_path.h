@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/timeline_index.h"
+#include "core/timeline/run_info.h"
 
 namespace stave {
 
@@ -32,6 +33,7 @@ std::string_view name_of(PathPart::Kind kind);
 // thread, where slices nest, the innermost one counts; a thread that did nothing
 // is left for the one of its rank that began something else last (possible).
 // Empty if no slice lies in the window.
-std::vector<PathPart> critical_path(const TimelineIndex& index, Interval window);
+// `kind` says how sure the order on a track is: recorded, but of a prediction.
+std::vector<PathPart> critical_path(const TimelineIndex& index, Interval window, RunKind kind = RunKind::Predicted);
 
 }  // namespace stave

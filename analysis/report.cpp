@@ -75,7 +75,21 @@ std::vector<RangeReport> ranges_of(const TimelineIndex& index, Interval span) {
   }
   std::vector<RangeReport> out;
   for (auto& [name, range] : by_name) out.push_back(std::move(range));
+  std::stable_sort(out.begin(), out.end(), [](const RangeReport& a, const RangeReport& b) { return a.gpu > b.gpu; });
   return out;
+}
+
+bool wait_is_known(const TimelineIndex& index, const CollectiveDetail& row) {
+  return row.arrival_wait || index.waits(row.slice.row()).sum().count() > 0;
+}
+
+std::set<std::uint32_t> waits_unknown(const TimelineIndex& index, Interval span) {
+  std::set<std::uint32_t> ranks;
+  const Timeline& timeline = index.timeline();
+  for (const CollectiveDetail& row : timeline.collectives())
+    if (const Slice& slice = timeline.slice(row.slice); in_window(slice, span) && !wait_is_known(index, row))
+      ranks.insert(timeline.track(slice.track).rank);
+  return ranks;
 }
 
 std::vector<CollectiveReport> collectives_of(const TimelineIndex& index, Interval span) {
@@ -83,7 +97,11 @@ std::vector<CollectiveReport> collectives_of(const TimelineIndex& index, Interva
   struct Instance {
     CollectiveReport report;
     Time last_arrival{};
+    std::uint32_t last_rank = 0;
     Time end{};
+    Picoseconds wait{};
+    bool wait_is_known = false;
+    std::set<std::uint32_t> ranks{};
   };
   // A communicator counts anew in each step, so that the step is part of the key.
   std::map<std::tuple<std::string_view, std::uint32_t, std::int64_t>, Instance> instances;
@@ -99,7 +117,7 @@ std::vector<CollectiveReport> collectives_of(const TimelineIndex& index, Interva
       report.sequence = row.sequence;
       report.op = timeline.text(row.op);
       report.bytes = row.bytes;
-      report.ranks = row.ranks;
+      if (row.ranks > 0) report.ranks = row.ranks;
       report.first_arrival = slice.start;
       report.matched_by = row.matched_by;
     }
@@ -107,19 +125,28 @@ std::vector<CollectiveReport> collectives_of(const TimelineIndex& index, Interva
     report.first_arrival = std::min(report.first_arrival, slice.start);
     if (added || slice.start > instance.last_arrival) {
       instance.last_arrival = slice.start;
-      report.last_rank = rank;
+      instance.last_rank = rank;
     }
+    instance.ranks.insert(rank);
     instance.end = std::max(instance.end, slice.end());
-    report.arrival_wait = std::max(report.arrival_wait, index.waits(row.slice.row()).arrival);
+    instance.wait = std::max(instance.wait, index.waits(row.slice.row()).arrival);
+    instance.wait_is_known = instance.wait_is_known || wait_is_known(index, row);
   }
   std::vector<CollectiveReport> out;
   for (auto& [key, instance] : instances) {
     CollectiveReport& report = instance.report;
-    report.transfer = instance.end - instance.last_arrival;
-    if (report.bytes && report.transfer.count() > 0) {
-      const double seconds = static_cast<double>(report.transfer.count()) * 1e-12;
+    const auto seen = static_cast<std::uint32_t>(instance.ranks.size());
+    if (!report.ranks && seen > 1) report.ranks = seen;
+    report.duration = instance.end - report.first_arrival;
+    if (instance.wait_is_known || (report.ranks && seen >= *report.ranks)) {
+      report.last_rank = instance.last_rank;
+      report.arrival_wait = instance.wait_is_known ? instance.wait : instance.last_arrival - report.first_arrival;
+      report.transfer = instance.end - instance.last_arrival;
+    }
+    if (report.bytes && report.transfer && report.transfer->count() > 0) {
+      const double seconds = static_cast<double>(report.transfer->count()) * 1e-12;
       report.algorithm_bytes_per_s = static_cast<double>(*report.bytes) / seconds;
-      report.bus_bytes_per_s = *report.algorithm_bytes_per_s * bus_factor(report.op, report.ranks);
+      if (report.ranks) report.bus_bytes_per_s = *report.algorithm_bytes_per_s * bus_factor(report.op, *report.ranks);
     }
     out.push_back(std::move(report));
   }
@@ -201,7 +228,11 @@ const RankUse* Report::worst() const {
   return nullptr;
 }
 
-Report make_report(const TimelineIndex& index, Window window) {
+std::optional<Picoseconds> Report::arrival_wait(const RankUse& use) const {
+  return waits_unknown.contains(use.rank) ? std::nullopt : std::optional(use.arrival_wait);
+}
+
+Report make_report(const TimelineIndex& index, Window window, RunKind kind) {
   const Timeline& timeline = index.timeline();
   Report report;
   const Interval span = window.span;
@@ -220,8 +251,9 @@ Report make_report(const TimelineIndex& index, Window window) {
   report.kernels = kernels_of(timeline, span);
   report.ranges = ranges_of(index, span);
   report.collectives = collectives_of(index, span);
+  report.waits_unknown = waits_unknown(index, span);
   report.graphs = graphs_of(timeline, span);
-  report.critical_path = critical_path(index, span);
+  report.critical_path = critical_path(index, span, kind);
   for (const SliceFlow& flow : timeline.flows()) ++report.edges[static_cast<std::size_t>(flow.certainty)];
   return report;
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,10 @@ struct Window {
   Interval span{};
 };
 Result<Window> window_of(const Timeline& timeline, std::string_view text);
+
+// A step's window is the time that the run says, which for a trace is the host's. STV1913,
+// a note: how much of the work on devices there is of other steps, if any is.
+Problems other_steps(const TimelineIndex& index, const Window& window, const std::string& file);
 
 struct StepTime {
   std::uint32_t step = 0;
@@ -52,11 +57,14 @@ struct CollectiveReport {
   std::int64_t sequence = 0;
   std::string op;
   std::optional<std::int64_t> bytes;
-  std::uint32_t ranks = 0;
+  // As the trace says; else those that were seen, if more than one.
+  std::optional<std::uint32_t> ranks;
   Time first_arrival{};
-  std::uint32_t last_rank = 0;  // that arrived last
-  Picoseconds arrival_wait{};   // the longest
-  Picoseconds transfer{};       // from the last arrival to the last end
+  Picoseconds duration{};  // from the first arrival to the last end that were seen
+  // None where some of its ranks are not in the run, so that waiting and transfer cannot be told apart.
+  std::optional<std::uint32_t> last_rank;   // that arrived last
+  std::optional<Picoseconds> arrival_wait;  // the longest
+  std::optional<Picoseconds> transfer;      // from the last arrival to the last end
   std::optional<double> algorithm_bytes_per_s;
   std::optional<double> bus_bytes_per_s;  // times the op's factor, as nccl-tests defines it
   MatchedBy matched_by = MatchedBy::Command;
@@ -80,16 +88,21 @@ struct Report {
   std::vector<RankUse> ranks;  // by rank
   std::optional<std::uint32_t> worst_rank;
   std::vector<KernelReport> kernels;                  // by total, longest first, then name
-  std::vector<RangeReport> ranges;                    // by name
+  std::vector<RangeReport> ranges;                    // by GPU time, longest first, then name
   std::vector<CollectiveReport> collectives;          // by communicator, sequence
   std::vector<GraphReport> graphs;                    // by graph
   std::vector<PathPart> critical_path;                // by time
   std::array<std::int64_t, certainty_count> edges{};  // by Certainty
 
+  // Ranks with a collective of which nobody knows how long it waited: it counts as transfer.
+  std::set<std::uint32_t> waits_unknown;
+
   const RankUse* worst() const;
+  std::optional<Picoseconds> arrival_wait(const RankUse& use) const;
 };
 
-Report make_report(const TimelineIndex& index, Window window);
+// `kind` as for critical_path().
+Report make_report(const TimelineIndex& index, Window window, RunKind kind = RunKind::Predicted);
 
 // What bus bandwidth is of algorithm bandwidth, for n ranks: all_reduce 2(n-1)/n;
 // all_gather, reduce_scatter, all_to_all (n-1)/n; others 1 (nccl-tests, PERFORMANCE.md).

@@ -50,12 +50,21 @@ class Waterfall {
 
   std::vector<Contribution> run(const Alignment& alignment, Picoseconds delta) {
     std::vector<SlicePair> left_a, left_b;  // on the path of A only, of B only
-    for (const SlicePair& pair : alignment.matched) {
+    const auto matched = [&](const SlicePair& pair) {
       const bool on_a = a_[pair.a].at_work(), on_b = b_[pair.b].at_work();
       if (on_a == on_b)
         both(pair.a, pair.b);
       else
         (on_a ? left_a : left_b).push_back(pair);
+    };
+    for (const SlicePair& pair : alignment.matched) matched(pair);
+    for (const SlicePair& pair : alignment.other_steps) {
+      if (pair.a && pair.b)
+        matched(pair);
+      else if (pair.a)
+        on_path_of_a(Contribution::Kind::Path, pair);
+      else
+        on_path_of_b(Contribution::Kind::Path, pair);
     }
     moved_to_another_rank(left_a, left_b);
     for (const SliceId slice : alignment.only_a) on_path_of_a(Contribution::Kind::Removed, {.a = slice, .b = {}});

@@ -10,6 +10,7 @@
 #include "workbench/check.h"
 #include "workbench/check_sarif.h"
 #include "workbench/explain.h"
+#include "workbench/outputs.h"
 #include "workbench/scene_svg.h"
 #include "workbench/units_text.h"
 
@@ -22,6 +23,7 @@ struct CheckOptions {
   std::string mode = "eager";
   bool strict = false;
   std::string sarif, explain;  // files to write; empty: none
+  bool yes = false;
   OutputOptions output;
 };
 
@@ -44,14 +46,13 @@ int cancelled(const Result<CheckReport>& report, const CheckOptions& options) {
   return interrupted(report.problems()[0].code, "the check was not finished", options.output);
 }
 
-// Known before the work begins, and so that no schedule is overwritten.
+// Known before the work begins.
 Result<void> check_names(const CheckOptions& options) {
-  const auto ends = [](std::string_view name, std::string_view ending) { return name.ends_with(ending); };
-  if (!options.sarif.empty() && !ends(options.sarif, ".sarif") && !ends(options.sarif, ".json"))
-    return error_at({}, "STV0930", "--sarif {}: the name must end in .sarif or .json", options.sarif);
-  if (!options.explain.empty() && !ends(options.explain, ".svg") && !is_page(options.explain))
-    return error_at({}, "STV0930", "--explain {}: the name must end in .svg or .html", options.explain);
-  return {};
+  if (!options.sarif.empty())
+    TRY_VOID(check_output({"--sarif", options.sarif, OutputKind::Sarif}, options.yes, options.files));
+  if (options.explain.empty()) return {};
+  const OutputKind kind = is_page(options.explain) ? OutputKind::Page : OutputKind::Picture;
+  return check_output({"--explain", options.explain, kind}, options.yes, options.files);
 }
 
 Result<void> write_outputs(const std::vector<CheckedFile>& files, const CheckOptions& options) {
@@ -90,7 +91,7 @@ int check_one(const std::string& file, const ParamValues& params, const CheckOpt
   return exit;
 }
 
-// One document: of one file, of several, or of all problems if one cannot be read.
+// One document: of one file, or its problems if it cannot be read; or of several.
 int check_to_json(const ParamValues& params, const CheckOptions& options) {
   std::vector<CheckedFile> files;
   Problems unreadable;
@@ -111,9 +112,9 @@ int check_to_json(const ParamValues& params, const CheckOptions& options) {
   }
   if (const Result<void> written = write_outputs(files, options); !written)
     return fail(written.problems(), options.output, exit_machine);
-  if (!unreadable.empty()) return fail(unreadable, options.output, exit_input);
-  print(options.files.size() == 1 ? check_json(files[0]) : checks_json(files));
-  return worst;
+  if (!unreadable.empty() && files.size() == 1) return fail(unreadable, options.output, exit_input);
+  print(files.size() == 1 ? check_json(files[0]) : checks_json(files));
+  return unreadable.empty() ? worst : std::max<int>(worst, exit_input);
 }
 
 int check_to_text(const ParamValues& params, const CheckOptions& options) {
@@ -147,6 +148,7 @@ Run define_check(CLI::App& app) {
       ->type_name("FILE.sarif");
   app.add_option("--explain", options->explain, "Draw the first deadlock or race: a picture (.svg) or a page (.html)")
       ->type_name("FILE.svg|.html");
+  app.add_flag("-y,--yes", options->yes, "With --sarif and --explain: replace files of any kind");
   add_output_options(app, options->output);
   return [options] { return check(*options); };
 }

@@ -69,6 +69,11 @@ int usage_error(std::string message, const OutputOptions& output) {
   return fail({{Severity::Error, "STV0901", std::move(message), {}, {}}}, output, exit_input);
 }
 
+void print_problems(const Problems& problems, const OutputOptions& output) {
+  for (const Problem& problem : problems)
+    if (!output.quiet || problem.severity == Severity::Error) note(to_text(problem));
+}
+
 void print(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 void note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 

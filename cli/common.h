@@ -46,6 +46,9 @@ int fail(const Problems& problems, const OutputOptions& output, int exit_code, s
 int fail(const Problems& problems, const OutputOptions& output, int exit_code, const Schedule& schedule);
 int usage_error(std::string message, const OutputOptions& output = {});
 
+// What is known about a run that could be read: with --quiet errors only.
+void print_problems(const Problems& problems, const OutputOptions& output);
+
 void print(std::string_view text);  // to stdout
 void note(std::string_view text);   // to stderr
 

@@ -6,12 +6,13 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "core/base/files.h"
+#include "core/base/utf8.h"
 #include "workbench/compare_html.h"
 #include "workbench/compare_json.h"
 #include "workbench/compare_text.h"
 #include "workbench/fail_above.h"
-#include "workbench/html_parts.h"
 #include "workbench/open_run.h"
+#include "workbench/outputs.h"
 
 namespace stave::cli {
 namespace {
@@ -24,10 +25,16 @@ struct CompareOptions {
   std::size_t rows = 12;
   bool all = false;
   std::string html;
+  bool yes = false;
   OutputOptions output;
 };
 
 int compare_runs(const CompareOptions& options) {
+  if (!options.html.empty()) {
+    const std::string inputs[] = {options.a, options.b};
+    const Result<void> free = check_output({"--html", options.html, OutputKind::Page}, options.yes, inputs);
+    if (!free) return fail(free.problems(), options.output, exit_input);
+  }
   const Result<OpenedRun> a = open_run(options.a, options.run_a);
   if (!a) return fail(a.problems(), options.output, exit_input);
   const Result<OpenedRun> b = open_run(options.b, options.run_b);
@@ -49,18 +56,16 @@ int compare_runs(const CompareOptions& options) {
   for (const Problems& more : {b->problems, made->problems, exceeded})
     problems.insert(problems.end(), more.begin(), more.end());
   if (!options.html.empty()) {
-    if (Result<void> free = check_page_output(options.html); !free)
-      return fail(free.problems(), options.output, exit_input);
     const Result<void> written = write_file(options.html, compare_html(*made, a->label, b->label, problems));
     if (!written) return fail(written.problems(), options.output, exit_machine);
   }
   if (options.output.json) {
     print(compare_json(*made, a->label, b->label, problems, options.all));
   } else {
-    for (const Problem& problem : problems) note(to_text(problem));
+    print_problems(problems, options.output);
     if (!options.output.quiet) {
       print(compare_text(*made, a->label, b->label, {.rows = options.rows}));
-      if (!options.html.empty()) print(fmt::format("\nwritten to {}\n", options.html));
+      if (!options.html.empty()) print(fmt::format("\nwritten to {}\n", printable(options.html)));
     }
   }
   return exceeded.empty() ? exit_ok : exit_finding;
@@ -77,10 +82,13 @@ Run define_compare(CLI::App& app) {
   app.add_option("--window", options->window,
                  "step:3, range:NAME, or two times: 1.2ms..1.3ms; without it the step of median duration in each run, "
                  "or all of both");
-  app.add_option("--rows", options->rows, "Rows of the waterfall")->capture_default_str();
+  app.add_option("--rows", options->rows, "Rows of the waterfall")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
   app.add_flag("--all", options->all, "With --json: every matched slice, in commands[]");
   app.add_option("--html", options->html, "Also write the comparison as one page with charts and both timelines")
-      ->type_name("FILE");
+      ->type_name("FILE.html");
+  app.add_flag("-y,--yes", options->yes, "With --html: replace a file of any kind");
   app.add_option("--fail-above", options->fail_above,
                  "METRIC=LIMIT: exit 1 if delta_ps, delta_pct, abs_delta_pct, slower_pct (0 unless B is slower by more "
                  "than the noise), only_a_count or only_b_count is above it")

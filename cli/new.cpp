@@ -6,6 +6,7 @@
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "core/base/files.h"
+#include "core/base/utf8.h"
 #include "workbench/templates.h"
 
 namespace stave::cli {
@@ -35,7 +36,7 @@ int write_template(const NewOptions& options) {
                   exit_input);
     if (const Result<void> written = write_file(path, t.text); !written)
       return fail(written.problems(), {}, exit_machine);
-    if (path != "-") print(fmt::format("wrote {}; try: stave sim {}\n", path, path));
+    if (path != "-") print(fmt::format("wrote {0}; try: stave sim {0}\n", printable(path)));
     return exit_ok;
   }
   return usage_error(fmt::format("no template '{}'; `stave new` lists them", options.name));

@@ -7,8 +7,10 @@
 #include "cli/common.h"
 #include "cli/progress_line.h"
 #include "cli/verbs.h"
+#include "core/base/utf8.h"
 #include "profiles/store_writer.h"
 #include "workbench/execute.h"
+#include "workbench/outputs.h"
 
 namespace stave::cli {
 namespace {
@@ -37,6 +39,7 @@ int exit_code_of(const Problems& problems) {
 // Runs with a run file that grows while the recorder sends.
 Result<Executed> execute_and_store(const Schedule& schedule, RunOptions& options) {
   if (!options.output_file || !options.profile) return execute(schedule, options.execute);
+  TRY_VOID(check_output({"-o", *options.output_file, OutputKind::Run}, options.execute.replace));
   TRY(StoreWriter writer, StoreWriter::create(*options.output_file, measured_run(schedule, options.execute)));
   options.execute.timeline = &writer;
   Result<Executed> executed = execute(schedule, options.execute);
@@ -72,7 +75,7 @@ int run(RunOptions& options) {
     print(execute_json(*schedule, options.execute, *executed));
   } else if (executed->report.hang) {
     note(to_text(problem_of(*executed->report.hang), schedule->text));
-    if (options.output_file) note(fmt::format("what was recorded is in {}.partial\n", *options.output_file));
+    if (options.output_file) note(fmt::format("what was recorded is in {}.partial\n", printable(*options.output_file)));
   } else if (!options.output.quiet || !executed->as_expected()) {
     print(execute_text(*executed));
   }
@@ -100,8 +103,10 @@ Run define_run(CLI::App& app) {
       ->allow_extra_args(false);
   app.add_option("--seed", options->execute.seed, "Another order among commands that may run now; 0: round robin")
       ->capture_default_str();
-  app.add_option("-o,--output", options->output_file, "Backend cuda: store what ran in this run file")
+  app.add_option("-o,--output", options->output_file,
+                 "Backend cuda: store what ran in this run file; a run file that is there is replaced")
       ->type_name("FILE");
+  app.add_flag("-y,--yes", options->execute.replace, "With -o and --save: replace files of any kind");
   app.add_flag("--profile,!--no-profile", options->profile,
                "Backend cuda, with -o: record through CUPTI; on by default");
   app.add_option("--warmup", options->execute.warmup, "Backend cuda: steps before those that count")

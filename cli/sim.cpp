@@ -6,6 +6,7 @@
 #include "cli/common.h"
 #include "cli/progress_line.h"
 #include "cli/verbs.h"
+#include "core/base/utf8.h"
 #include "workbench/predict.h"
 
 namespace stave::cli {
@@ -45,7 +46,8 @@ int sim(SimOptions& options) {
     const Result<bool> saved = save(*schedule, *predicted, *options.output_file, {options.yes, &line.progress});
     if (!saved) {
       line.end();
-      return fail(saved.problems(), options.output, saved.problems()[0].code == "STV0913" ? exit_input : exit_machine);
+      const std::string& code = saved.problems()[0].code;
+      return fail(saved.problems(), options.output, code == "STV0913" || code == "STV0975" ? exit_input : exit_machine);
     }
     whole = *saved;
   }
@@ -59,7 +61,7 @@ int sim(SimOptions& options) {
   } else if (!options.output.quiet) {
     if (!deadlock) print(predict_text(*schedule, *predicted));
     if (options.output_file)
-      print(fmt::format("stored in {}; try: stave report {}\n", *options.output_file, *options.output_file));
+      print(fmt::format("stored in {0}; try: stave report {0}\n", printable(*options.output_file)));
   }
   return deadlock ? exit_finding : exit_ok;
 }

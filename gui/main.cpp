@@ -84,6 +84,10 @@ int main(int argc, char** argv) {
   shot.zoom = parser.value("zoom");
   shot.edits = parser.values("what-if");
   const QString views = gui::MainWindow::view_names().join('\n');
+  for (const QString& view : shot.views)
+    if (view != "help" && !gui::MainWindow::view_names().contains(view))
+      return usage(
+          QString("there is no view \"%1\"; there are %2").arg(view, gui::MainWindow::view_names().join(", ")));
   if (shot.views.contains("help")) return std::puts(qPrintable(views)) < 0 ? exit_machine : exit_ok;
   if (parser.isSet("size")) {
     const QStringList size = parser.value("size").split('x');
@@ -93,6 +97,9 @@ int main(int argc, char** argv) {
         shot.size.height() > 16384)
       return usage("--size takes WIDTHxHEIGHT, from 320x240 to 16384x16384");
   }
+  for (const char* name : {"size", "search", "zoom", "what-if"})
+    if (parser.isSet(name) && !parser.isSet("screenshot"))
+      return usage(QString("--%1 is for pictures: give --screenshot OUT.png, too").arg(name));
   // Before the application: it looks for a display.
   if (parser.isSet("screenshot")) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
@@ -123,7 +130,6 @@ int main(int argc, char** argv) {
   } else {
     window.open_tour_once();
   }
-  for (const QString& view : shot.views)
-    if (!window.show_view(view.toStdString())) return usage("there is no view \"" + view + "\"");
+  for (const QString& view : shot.views) window.show_view(view.toStdString());
   return QApplication::exec();
 }

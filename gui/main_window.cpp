@@ -12,6 +12,7 @@
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QMimeData>
+#include <QSpinBox>
 #include <QStackedWidget>
 #include <QStatusBar>
 #include <QTabWidget>
@@ -167,13 +168,19 @@ void MainWindow::make_bars() {
   }
   chosen_->setToolTip("The run that panels speak of");
   partner_->setToolTip("The run that it is compared with");
-  align_->addItems({"aligned at the first work", "aligned by step", "aligned at a command"});
-  align_->setToolTip("How runs are put on one time axis; a command: the selected slice");
+  align_->addItems({"aligned at the first work", "aligned by step", "aligned at a command", "aligned at step"});
+  align_->setToolTip(
+      "How runs are put on one time axis; by step: the steps that are compared; "
+      "a command: the selected slice");
   tools->addWidget(new QLabel("Run "));
   tools->addWidget(chosen_);
   tools->addWidget(new QLabel(" against "));
   tools->addWidget(partner_);
   tools->addWidget(align_);
+  step_ = new QSpinBox;
+  step_->setToolTip("The step that is put on one line in all runs");
+  step_->setKeyboardTracking(false);
+  step_shown_ = tools->addWidget(step_);
   auto* stretch = new QWidget;
   stretch->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   tools->addWidget(stretch);
@@ -197,6 +204,9 @@ void MainWindow::make_bars() {
   connect(align_, &QComboBox::currentIndexChanged, this, [this](int at) {
     if (!updating_) session_.align(static_cast<AlignBy>(at));
     update_tools();
+  });
+  connect(step_, &QSpinBox::valueChanged, this, [this](int step) {
+    if (!updating_) session_.align_at_step(static_cast<std::uint32_t>(step));
   });
   // While letters still come, nobody waits for their hits.
   search_timer_.setSingleShot(true);
@@ -361,6 +371,12 @@ void MainWindow::update_tools() {
       session_.partner() ? std::max(0, partner_->findData(static_cast<qulonglong>(*session_.partner()))) : 0);
   align_->setCurrentIndex(static_cast<int>(session_.align_by()));
   const bool several = session_.runs().size() > 1;
+  const auto steps = session_.steps();
+  step_shown_->setVisible(several && steps && session_.align_by() == AlignBy::StepNumber);
+  if (steps) {
+    step_->setRange(static_cast<int>(steps->first), static_cast<int>(steps->second));
+    step_->setValue(static_cast<int>(session_.align_step()));
+  }
   partner_->setEnabled(several);
   align_->setEnabled(several);
   chosen_->setEnabled(!session_.runs().empty());

@@ -16,6 +16,7 @@ class QFrame;
 class QLabel;
 class QLineEdit;
 class QPushButton;
+class QSpinBox;
 class QStackedWidget;
 class QToolButton;
 
@@ -120,6 +121,8 @@ class MainWindow : public QMainWindow {
   QComboBox* chosen_ = nullptr;
   QComboBox* partner_ = nullptr;
   QComboBox* align_ = nullptr;
+  QSpinBox* step_ = nullptr;  // to align at
+  QAction* step_shown_ = nullptr;
   QLineEdit* search_ = nullptr;
   QLabel* hits_ = nullptr;
   QLabel* hovered_ = nullptr;

@@ -11,6 +11,7 @@
 #include <QMenuBar>
 #include <QMessageBox>
 #include <QRegularExpression>
+#include <QSpinBox>
 #include <QStatusBar>
 #include <QTextBrowser>
 #include <QVBoxLayout>
@@ -295,6 +296,10 @@ void MainWindow::make_compare_menu() {
   add(menu, "Align at the first &work", {}, "", [this] { session_.align(AlignBy::Start); });
   add(menu, "Align by s&tep", {}, "", [this] { session_.align(AlignBy::Step); });
   add(menu, "Align at the selected &command", {}, "", [this] { session_.align(AlignBy::Command); });
+  add(menu, "Align at a step of &number", {}, "The number stands in the tool bar", [this] {
+    session_.align(AlignBy::StepNumber);
+    step_->setFocus();
+  });
   menu->addSeparator();
   auto* group = new QActionGroup(this);
   const std::pair<const char*, DeltaOf> kinds[] = {

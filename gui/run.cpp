@@ -52,7 +52,8 @@ RunPtr make_run(Run run, Timeline timeline) {
   run.index = std::make_shared<const TimelineIndex>(*run.timeline);
   run.lod = std::make_shared<const Lod>(*run.index);
   run.lines = line_costs_of(*run.index);
-  run.report = make_report(*run.index, {"all", "", whole(*run.timeline)});
+  run.report = make_report(*run.index, {"all", "", whole(*run.timeline)}, run.info.kind);
+  run.slack = slack(*run.index, run.report.window.span);
   return std::make_shared<const Run>(std::move(run));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/report.h"
+#include "analysis/slack.h"
 #include "core/base/progress.h"
 #include "gui/view/lod.h"
 #include "workbench/open_run.h"
@@ -33,6 +34,7 @@ struct Run {
   std::shared_ptr<const TimelineIndex> index;  // of `timeline`
   std::shared_ptr<const Lod> lod;              // of `index`
   Report report;                               // of the whole run
+  std::vector<Picoseconds> slack;              // by slice row, in the whole run
   Problems problems;                           // what the recorder or importer counted
   std::string notes;                           // counts of an import, as text
   std::map<std::uint32_t, LineCost> lines;     // by line of the schedule

@@ -15,6 +15,36 @@ namespace {
 // A trace of gigabytes takes minutes to import.
 constexpr int patience_ms = 600'000;
 
+// One after the other, each predicted: what cannot be is said, not drawn as if nothing had been asked.
+Result<void> make_edits(Session& session, const QStringList& edits) {
+  if (edits.isEmpty()) return {};
+  if (!session.has_schedule()) session.adopt_schedule_of_run();
+  if (!session.has_schedule())
+    return error_at({}, "STV0901",
+                    "--what-if changes a schedule, and none is open: give a .stave file, or a run of one");
+  for (const QString& text : edits) {
+    TRY(const Edit edit, edit_from(text.toStdString()));
+    session.edit(edit);
+    if (!wait_until_idle(session, patience_ms)) return error_at({}, "STV0950", "it took too long");
+    Problems wrong = session.outcome().problems;
+    // A deadlock can be looked at.
+    std::erase_if(
+        wrong, [](const Problem& problem) { return problem.severity != Severity::Error || problem.code == "STV0890"; });
+    if (!wrong.empty()) return Failure(std::move(wrong));
+  }
+  return {};
+}
+
+// As window_of(), whose messages speak of --window.
+Result<Window> zoom_of(const Timeline& timeline, const std::string& text) {
+  Result<Window> window = window_of(timeline, text);
+  if (window) return window;
+  Problems problems = window.problems();
+  for (Problem& problem : problems)
+    if (problem.message.starts_with("--window ")) problem.message.replace(0, 8, "--zoom");
+  return Failure(std::move(problems));
+}
+
 }  // namespace
 
 bool wait_until_idle(Session& session, int timeout_ms) {
@@ -62,12 +92,7 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
     }
   }
   if (!failed.empty()) return Failure(failed);
-  if (!options.edits.isEmpty() && !session.has_schedule()) session.adopt_schedule_of_run();
-  for (const QString& text : options.edits) {
-    TRY(const Edit edit, edit_from(text.toStdString()));
-    session.edit(edit);
-    wait_until_idle(session, patience_ms);
-  }
+  TRY_VOID(make_edits(session, options.edits));
   for (const QString& view : options.views)
     if (!window.show_view(view.toStdString()))
       return error_at({}, "STV0901", "there is no view \"{}\"; there are {}", view.toStdString(),
@@ -75,7 +100,7 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
   if (!options.zoom.isEmpty()) {
     const RunPtr run = session.chosen_run();
     if (!run) return error_at({}, "STV1900", "there is no run to look at");
-    TRY(const Window shown, window_of(*run->timeline, options.zoom.toStdString()));
+    TRY(const Window shown, zoom_of(*run->timeline, options.zoom.toStdString()));
     const Picoseconds shift = session.shift(*session.chosen());
     window.view().zoom_to({shown.span.begin + shift, shown.span.end + shift});
   } else {
@@ -83,6 +108,9 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
   }
   if (!options.search.isEmpty()) {
     session.search(options.search);
+    if (!session.search_problem().isEmpty())
+      return error_at({}, "STV0901", "--search \"{}\" is {}", options.search.toStdString(),
+                      session.search_problem().toStdString());
     wait_until_idle(session, patience_ms);
     session.next_mark(true);
   }

@@ -8,6 +8,13 @@
 namespace stave::gui {
 namespace {
 
+std::optional<Time> begin_of_step(const Run& run, std::uint32_t number) {
+  std::optional<Time> begin;
+  for (const StepSpan& step : run.timeline->steps())
+    if (step.step == number) begin = begin ? std::min(*begin, step.start) : step.start;
+  return begin;
+}
+
 // The instant that alignment puts on one line: 0 if the run has no such thing.
 Time anchor_of(const Run& run, AlignBy by) {
   if (by == AlignBy::Step) {
@@ -226,9 +233,28 @@ void Session::align(AlignBy by) {
     if (!current()) return tell({{Severity::Warning, "", "Select the slice to align at first.", {}, {}}});
     align_slice_ = *current();
   }
+  if (by == AlignBy::StepNumber) {
+    const auto range = steps();
+    if (!range) return tell({{Severity::Warning, "", "The run has no steps to align at.", {}, {}}});
+    align_step_ = std::clamp(align_step_, range->first, range->second);
+  }
   align_by_ = by;
   find_shifts();
   emit runs_changed();
+}
+
+void Session::align_at_step(std::uint32_t step) {
+  align_step_ = step;
+  align(AlignBy::StepNumber);
+}
+
+std::optional<std::pair<std::uint32_t, std::uint32_t>> Session::steps() const {
+  const RunPtr run = chosen_run();
+  if (!run || run->timeline->steps().empty()) return std::nullopt;
+  std::pair<std::uint32_t, std::uint32_t> range{UINT32_MAX, 0};
+  for (const StepSpan& step : run->timeline->steps())
+    range = {std::min(range.first, step.step), std::max(range.second, step.step)};
+  return range;
 }
 
 void Session::find_shifts() {
@@ -236,18 +262,26 @@ void Session::find_shifts() {
   const RunPtr reference = chosen_run();
   if (!reference) return;
   const RunPtr named = align_by_ == AlignBy::Command ? run(align_slice_.run) : nullptr;
+  const AlignBy by = align_by_ == AlignBy::StepNumber ? AlignBy::Step : align_by_;
   const auto at = [&](const Run& one) {
     // By step: of two that are compared, the steps that are.
-    if (align_by_ == AlignBy::Step && compared_) {
+    if (by == AlignBy::Step && compared_) {
       if (&one == compared_->run_a.get()) return compared_->comparison.a.window.span.begin;
       if (&one == compared_->run_b.get()) return compared_->comparison.b.window.span.begin;
     }
     if (named)
       if (const auto same = same_slice(*named, align_slice_.slice, one)) return one.timeline->slice(*same).start;
-    return anchor_of(one, align_by_);
+    return anchor_of(one, by);
   };
   const Time zero = at(*reference);
-  for (std::size_t i = 0; i < runs_.size(); ++i) shifts_[i] = zero - at(*runs_[i].run);
+  const auto step_of = [&](const Run& one) {
+    return align_by_ == AlignBy::StepNumber ? begin_of_step(one, align_step_) : std::nullopt;
+  };
+  const std::optional<Time> step = step_of(*reference);
+  for (std::size_t i = 0; i < runs_.size(); ++i) {
+    const std::optional<Time> same = step_of(*runs_[i].run);
+    shifts_[i] = step && same ? *step - *same : zero - at(*runs_[i].run);
+  }
 }
 
 void Session::set_delta_of(DeltaOf what) {

@@ -33,7 +33,7 @@ struct Compared {
   std::shared_ptr<const SliceDeltas> deltas_a, deltas_b;
 };
 
-enum class AlignBy : std::uint8_t { Start, Step, Command };
+enum class AlignBy : std::uint8_t { Start, Step, Command, StepNumber };
 
 class Session : public QObject {
   Q_OBJECT
@@ -69,6 +69,11 @@ class Session : public QObject {
   AlignBy align_by() const { return align_by_; }
   // Command: the current slice.
   void align(AlignBy by);
+  // Where the step begins; a run without it as by step. StepNumber alone: at the step that was last named.
+  void align_at_step(std::uint32_t step);
+  std::uint32_t align_step() const { return align_step_; }
+  // The first and the last step of the chosen run; none if it has no steps.
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> steps() const;
   Picoseconds shift(std::size_t at) const { return at < shifts_.size() ? shifts_[at] : Picoseconds{}; }
   std::shared_ptr<const Compared> compared() const { return compared_; }
   const std::string& compare_problem() const { return compare_problem_; }
@@ -168,6 +173,7 @@ class Session : public QObject {
   std::optional<std::size_t> chosen_, partner_;
   AlignBy align_by_ = AlignBy::Step;
   SliceRef align_slice_{};
+  std::uint32_t align_step_ = 0;
   std::vector<Picoseconds> shifts_;
   std::shared_ptr<const Compared> compared_;
   std::string compare_problem_;

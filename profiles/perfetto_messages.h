@@ -4,6 +4,7 @@
 #pragma once
 
 #include <protozero/types.hpp>
+#include <string_view>
 
 namespace stave::perfetto {
 
@@ -85,6 +86,8 @@ enum class TrackEvent : Tag {
   terminating_flow_ids = 48,
   correlation_id = 52,
 };
+// Not Perfetto's: the category under which Stave writes a run's steps. They are no slices.
+inline constexpr std::string_view step_category = "stave.step";
 enum class EventType : std::uint32_t { none = 0, begin = 1, end = 2, instant = 3, counter = 4 };
 
 // track_event/debug_annotation.proto

@@ -117,7 +117,8 @@ std::string_view ScannedRow::text(std::size_t column) const {
 Result<Database> Database::open(const std::string& path, Access access) {
   if (path.find('\0') != std::string::npos) return error_at({}, "STV0702", "a path holds a zero byte");
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-  if (access == Access::Read) flags |= SQLITE_OPEN_READONLY;
+  const bool salvage = access == Access::Salvage;
+  if (access == Access::Read || salvage) flags |= SQLITE_OPEN_READONLY;
   if (access == Access::Write) flags |= SQLITE_OPEN_READWRITE;
   if (access == Access::Create) flags |= SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   Database database;
@@ -127,7 +128,7 @@ Result<Database> Database::open(const std::string& path, Access access) {
   database.handle_.reset(handle);
   if (rc != SQLITE_OK) return failure(handle, rc, path);
   const auto configure = [&](int option, int on) { return sqlite3_db_config(handle, option, on, nullptr); };
-  const bool configured = configure(SQLITE_DBCONFIG_DEFENSIVE, 1) == SQLITE_OK &&
+  const bool configured = configure(SQLITE_DBCONFIG_DEFENSIVE, salvage ? 0 : 1) == SQLITE_OK &&
                           configure(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0) == SQLITE_OK &&
                           configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0) == SQLITE_OK &&
                           configure(SQLITE_DBCONFIG_ENABLE_VIEW, 0) == SQLITE_OK &&
@@ -136,6 +137,8 @@ Result<Database> Database::open(const std::string& path, Access access) {
   if (!configured) return error_at({.file = path}, "STV0700", "this SQLite cannot be set up to open foreign files");
   sqlite3_busy_timeout(handle, 2000);
   TRY_VOID(database.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;"));
+  // The only way around SQLite's look at the file's length; nothing can be written.
+  if (salvage) TRY_VOID(database.execute("PRAGMA writable_schema = ON"));
   return database;
 }
 

@@ -109,7 +109,8 @@ class ScannedRow {
   sqlite3_value** values_;
 };
 
-enum class Access { Read, Write, Create };
+// Salvage: as Read, also of a file that was cut; what its missing pages held is an error when it is read.
+enum class Access { Read, Salvage, Write, Create };
 
 class Database {
  public:

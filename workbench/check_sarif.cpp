@@ -171,7 +171,10 @@ CheckedFile unopened(const std::string& path, const Problems& problems) {
   CheckedFile out;
   out.schedule.file = path;
   if (path != "-")
-    if (const Result<std::string> text = read_file(path)) out.schedule.text = *text;
+    if (const Result<std::string> text = read_file(path)) {
+      out.schedule.text = *text;
+      out.schedule.sha256 = sha256(*text);
+    }
   for (const Problem& problem : problems) {
     out.report.findings.emplace_back().problem = problem;
     ++out.report.errors;

@@ -20,23 +20,19 @@ std::string signed_words(Picoseconds delta) {
   return (delta.count() < 0 ? "−" : "+") + time_words(delta.count() < 0 ? -delta : delta);
 }
 
-std::string name_of_run(const RunLabel& run) {
-  return run.file.empty() ? run.label : fmt::format("{} ({})", run.label, run.file);
-}
-
 std::string what_of_run(const RunLabel& run, const Window& window) {
   return fmt::format("{}{}{}, {}", run.kind, run.mode.empty() ? "" : ", ", run.mode, window_words(window));
 }
 
 std::string compare_head(const Comparison& made, const RunLabel& a, const RunLabel& b, const Problems& problems) {
-  std::string out = fmt::format("<h1>{} against {}</h1>\n<p class=\"about\">{}</p>\n", xml_text(name_of_run(b)),
-                                xml_text(name_of_run(a)), xml_text(verdict_text(made, a, b)));
+  std::string out = fmt::format("<h1>{} against {}</h1>\n<p class=\"about\">{}</p>\n", xml_text(title_of_run(b)),
+                                xml_text(title_of_run(a)), xml_text(verdict_text(made, a, b)));
   out += problems_html(problems);
   out += "<div class=\"figures\">\n";
   out +=
-      html_figure(time_words(made.a_length), fmt::format("A: {}: {}", name_of_run(a), what_of_run(a, made.a.window)));
+      html_figure(time_words(made.a_length), fmt::format("A: {}: {}", title_of_run(a), what_of_run(a, made.a.window)));
   out +=
-      html_figure(time_words(made.b_length), fmt::format("B: {}: {}", name_of_run(b), what_of_run(b, made.b.window)));
+      html_figure(time_words(made.b_length), fmt::format("B: {}: {}", title_of_run(b), what_of_run(b, made.b.window)));
   out += html_figure(signed_words(made.delta), "B − A, " + percent_text(made.delta_pct, true) + " of A");
   out += html_figure(fmt::format("{}", made.alignment.matched.size()),
                      fmt::format("slices matched by {}; {} only in A, {} only in B", made.alignment.by(),
@@ -61,17 +57,8 @@ std::vector<WaterfallBar> bars_of(const Comparison& made, const std::vector<Cont
         {std::move(title), delta.count() < 0 ? shorter_fill : longer_fill, at, at + delta, signed_words(delta)});
     at += delta;
   };
-  Picoseconds rest{};
-  std::size_t left = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (i < most) {
-      step(fmt::format("{} {}", name_of(rows[i].kind), rows[i].what(42)), rows[i].delta);
-      continue;
-    }
-    rest += rows[i].delta;
-    left += rows[i].count;
-  }
-  if (left > 0) step(fmt::format("{} smaller contributions", left), rest);
+  for (const ContributionRow& row : with_rest(rows, most))
+    step(fmt::format("{} {}", name_of(row.kind), row.what(42)), row.delta);
   bars.push_back({"B", whole_fill, {}, made.b_length, time_words(made.b_length)});
   return bars;
 }
@@ -165,7 +152,7 @@ std::string compare_html(const Comparison& made, const RunLabel& a, const RunLab
   body += fmt::format(
       "<p class=\"note\">Made by stave compare --html, version {}. Definitions: docs/compare.md of Stave.</p>\n",
       STAVE_VERSION);
-  return html_page(fmt::format("{} against {} – Stave comparison", b.label, a.label), body, data.json);
+  return html_page(fmt::format("{} against {} – Stave comparison", title_of_run(b), title_of_run(a)), body, data.json);
 }
 
 }  // namespace stave

@@ -11,7 +11,7 @@
 namespace stave {
 
 struct CompareHtmlOptions {
-  std::size_t bars = 20;             // of the waterfall; what is left is one bar, so that it adds up
+  std::size_t bars = 12;             // of the waterfall, then one for each kind and family that is left: they add up
   std::size_t rows = 50;             // of each table; what is more is counted
   std::size_t most_slices = 200000;  // in the page; more are drawn together
 };

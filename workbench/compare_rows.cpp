@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <tuple>
 
@@ -64,11 +65,11 @@ std::string ContributionRow::place() const {
 
 // A command's path begins with what all have in common, a kernel's name does not.
 std::string ContributionRow::what(std::size_t width) const {
+  if (rest) return cut(fmt::format("{}, {}", count_text(count, "smaller one"), name_of(family)), width);
   const std::string times = count > 1 ? fmt::format(" x{}", count) : "";
   const std::string before = kind == Contribution::Kind::Gap && !ranks.empty() ? "before " : "";
   width -= times.size() + before.size();
-  if (!command || title.size() <= width) return before + cut(title, width) + times;
-  return fmt::format("{}...{}{}", before, title.substr(title.size() - width + 3), times);
+  return before + (command ? cut_front(title, width) : cut(title, width)) + times;
 }
 
 std::vector<ContributionRow> contribution_rows(const Comparison& made) {
@@ -80,6 +81,7 @@ std::vector<ContributionRow> contribution_rows(const Comparison& made) {
     if (slice) title = repeated_title(timeline, slice);
     ContributionRow& row = groups[{part.kind, title}];
     row.kind = part.kind;
+    if (slice) row.family = timeline.slice(slice).family;
     row.title = std::move(title);
     row.delta += part.delta;
     ++row.count;
@@ -97,9 +99,46 @@ std::vector<ContributionRow> contribution_rows(const Comparison& made) {
   return rows;
 }
 
+std::vector<ContributionRow> with_rest(std::vector<ContributionRow> rows, std::size_t most) {
+  if (rows.size() <= most + 1) return rows;
+  std::map<std::pair<Contribution::Kind, Family>, ContributionRow> groups;
+  for (std::size_t i = most; i < rows.size(); ++i) {
+    ContributionRow& group = groups[{rows[i].kind, rows[i].family}];
+    group.kind = rows[i].kind;
+    group.family = rows[i].family;
+    group.rest = true;
+    group.delta += rows[i].delta;
+    group.count += rows[i].count;
+    group.ranks.merge(rows[i].ranks);
+    group.lines.merge(rows[i].lines);
+  }
+  rows.resize(most);
+  std::vector<ContributionRow> rest;
+  for (auto& [key, group] : groups) rest.push_back(std::move(group));
+  std::stable_sort(rest.begin(), rest.end(), [](const ContributionRow& x, const ContributionRow& y) {
+    return std::abs(x.delta.count()) > std::abs(y.delta.count());
+  });
+  rows.insert(rows.end(), std::make_move_iterator(rest.begin()), std::make_move_iterator(rest.end()));
+  return rows;
+}
+
 std::string window_words(const Window& window) {
   if (window.kind == "all") return "all of it";
   return window.label.empty() ? window.kind : fmt::format("{} {}", window.kind, window.label);
+}
+
+std::string title_of_run(const RunLabel& run) {
+  return run.file.empty() ? run.label : fmt::format("{} ({})", run.label, run.file);
+}
+
+std::string run_words(const RunLabel& run, const std::vector<RankUse>& ranks) {
+  std::string words = run.kind;
+  for (const std::string& more : {run.mode, run.machine.empty() ? "" : "on " + run.machine})
+    if (!more.empty()) words += ", " + more;
+  if (run.world_ranks_count <= run.ranks_count)
+    return fmt::format("{}, {}", words, count_text(run.ranks_count, "rank"));
+  if (ranks.size() == 1) return fmt::format("{}, rank {} of {}", words, ranks[0].rank, run.world_ranks_count);
+  return fmt::format("{}, {} of {} ranks", words, run.ranks_count, run.world_ranks_count);
 }
 
 }  // namespace stave

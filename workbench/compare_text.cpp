@@ -34,8 +34,8 @@ Unit unit_of(std::int64_t longest) {
 std::string run_line(char name, const RunLabel& run, const Window& window, Picoseconds length) {
   const std::string what =
       fmt::format("{}{}{}, {}", run.kind, run.mode.empty() ? "" : ", ", run.mode, window_words(window));
-  return fmt::format("{}  {:<42} {:<36}{:>16}\n", name, cut(fmt::format("{} ({})", run.label, run.file), 42),
-                     cut(what, 36), duration_text(length));
+  return fmt::format("{}  {:<42} {:<36}{:>16}\n", name, cut(title_of_run(run), 42), cut(what, 36),
+                     duration_text(length));
 }
 
 std::string bar(Picoseconds delta, std::int64_t longest) {
@@ -46,25 +46,22 @@ std::string bar(Picoseconds delta, std::int64_t longest) {
                            : fmt::format("{:{}}|{:<{}}", "", half_bar, filled, half_bar);
 }
 
+std::string without_end_blanks(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line;
+}
+
 std::string waterfall_text(const Comparison& made, std::size_t most) {
-  const std::vector<ContributionRow> rows = contribution_rows(made);
+  const std::vector<ContributionRow> rows = with_rest(contribution_rows(made), most);
   if (rows.empty()) return "";
   std::string out = fmt::format("\n{:>14}   {:<17} {:<11} {:<34} {}\n", "B - A", "", "because of", "", "where");
-  const std::int64_t longest = std::abs(rows.front().delta.count());
+  std::int64_t longest = 0;
+  for (const ContributionRow& row : rows) longest = std::max(longest, std::abs(row.delta.count()));
   const Unit unit = unit_of(longest);
-  Picoseconds rest{0};
-  std::size_t left = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const ContributionRow& row = rows[i];
-    if (i >= most) {
-      rest += row.delta;
-      left += row.count;
-      continue;
-    }
-    out += fmt::format("{:>14}   {} {:<11} {:<34} {}\n", unit.text(row.delta), bar(row.delta, longest),
-                       name_of(row.kind), row.what(34), row.place());
-  }
-  if (left > 0) out += fmt::format("{:>14}   {} {} smaller contributions\n", unit.text(rest), bar(rest, longest), left);
+  for (const ContributionRow& row : rows)
+    out += without_end_blanks(fmt::format("{:>14}   {} {:<11} {:<34} {}", unit.text(row.delta), bar(row.delta, longest),
+                                          name_of(row.kind), row.what(34), row.place())) +
+           '\n';
   out += fmt::format("{:>14}   in all\n", unit.text(made.delta));
   return out;
 }

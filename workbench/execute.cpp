@@ -7,6 +7,7 @@
 #include "core/ir/interpret/operand.h"
 #include "executor/drivers.h"
 #include "workbench/gpu_process.h"
+#include "workbench/outputs.h"
 #include "workbench/work.h"
 
 namespace stave {
@@ -180,7 +181,10 @@ Result<Executed> execute(const Schedule& schedule, const ExecuteOptions& options
   }
   TRY(const std::vector<FileFor> saves, files_for("--save", options.saves));
   TRY(const std::vector<FileFor> expects, files_for("--expect", options.expects));
-  for (const FileFor& file : saves) TRY_VOID(known(plan, "--save", file.parameter, true));
+  for (const FileFor& file : saves) {
+    TRY_VOID(known(plan, "--save", file.parameter, true));
+    TRY_VOID(check_output({"--save", file.path, OutputKind::Array}, options.replace));
+  }
   for (const FileFor& file : expects) TRY_VOID(known(plan, "--expect", file.parameter, true));
 
   if (on_gpu) {

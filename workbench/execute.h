@@ -24,6 +24,7 @@ struct ExecuteOptions {
   std::vector<std::string> inputs{};   // "a=random:7"; a parameter without one gets random:0
   std::vector<std::string> saves{};    // "c=c.npy": shape [ranks, ...]
   std::vector<std::string> expects{};  // "c=FILE.npy": [ranks, ...], or the same on all ranks
+  bool replace = false;                // files of any kind by `saves`
   std::uint64_t seed = 0;              // of the reference driver's order
   // Backend cuda only.
   std::uint32_t ranks_per_device = 0;  // 0: as few as the devices allow

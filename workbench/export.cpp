@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "analysis/report.h"
+#include "core/base/utf8.h"
 #include "profiles/store_file.h"
 #include "workbench/open_run.h"
 
@@ -112,7 +113,7 @@ std::string export_text(const Exported& exported, const ExportJob& job) {
   std::string out = fmt::format("{}: {} slices", exported.exporter->name, report.slices);
   if (report.edges > 0) out += fmt::format(", {} edges", report.edges);
   if (report.samples > 0) out += fmt::format(", {} samples of counters", report.samples);
-  return out + fmt::format("\nwritten to {}\n", job.output);
+  return out + fmt::format("\nwritten to {}\n", printable(job.output));
 }
 
 std::string export_json(const Exported& exported, const ExportJob& job) {

@@ -15,7 +15,7 @@ Result<std::optional<Problem>> above_limit(const Report& report, const std::stri
   } else if (metric == "exposed_communication_ps") {
     if (worst != nullptr) value = worst->exposed_communication;
   } else if (metric == "arrival_wait_ps") {
-    if (worst != nullptr) value = worst->arrival_wait;
+    if (worst != nullptr) value = report.arrival_wait(*worst);
   } else {
     return error_at({}, "STV0901",
                     "--fail-above {}: unknown metric; there are makespan_ps, step_median_ps, "
@@ -58,7 +58,11 @@ Result<std::optional<Problem>> above_limit(const Comparison& made, const std::st
     return error_at({}, "STV0901", "--fail-above {}={}: the limit is a number", metric, limit);
   if (!value || *value <= most) return std::optional<Problem>();
   return std::optional<Problem>(Problem{
-      Severity::Error, "STV1901", fmt::format("{} is {}, above the limit of {}", metric, *value, limit), {}, {}});
+      Severity::Error,
+      "STV1901",
+      fmt::format("{} is {:.{}f}, above the limit of {}", metric, *value, metric.ends_with("_pct") ? 3 : 0, limit),
+      {},
+      {}});
 }
 
 }  // namespace stave

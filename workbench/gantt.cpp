@@ -1,5 +1,4 @@
 #include "workbench/gantt.h"
-#include "workbench/units_text.h"
 
 #include <fmt/format.h>
 
@@ -8,11 +7,14 @@
 #include <map>
 
 #include "analysis/utilisation.h"
+#include "core/base/utf8.h"
+#include "workbench/units_text.h"
 
 namespace stave {
 namespace {
 
 constexpr std::string_view kinds = "#*=-+";
+constexpr std::size_t most_label_columns = 24;
 using Fill = std::array<std::int64_t, kinds.size()>;  // picoseconds of each kind in a column
 
 struct GanttRow {
@@ -95,7 +97,8 @@ std::string gantt(const TimelineIndex& index, Interval window, const GanttOption
   for (std::uint32_t i = 0; i < timeline.tracks().size(); ++i)
     if (is_device_track(timeline.tracks()[i])) tracks[timeline.tracks()[i].rank].push_back(i);
   std::size_t label_width = 0;
-  for (const Track& track : timeline.tracks()) label_width = std::max(label_width, track.name.size());
+  for (const Track& track : timeline.tracks())
+    label_width = std::max(label_width, cut(track.name, most_label_columns).size());
   const std::size_t margin = 10 + label_width + 1;
   const std::size_t width = options.columns > margin + 20 ? options.columns - margin : 20;
   const Chart chart(window, width);
@@ -109,7 +112,7 @@ std::string gantt(const TimelineIndex& index, Interval window, const GanttOption
     for (const std::uint32_t track : of_rank) {
       const auto slices = index.rows(TrackId{track});
       if (slices.empty()) continue;
-      GanttRow row{timeline.tracks()[track].name, std::vector<Fill>(width), {}};
+      GanttRow row{cut(timeline.tracks()[track].name, most_label_columns), std::vector<Fill>(width), {}};
       for (const std::uint32_t at : slices) {
         const Slice& slice = timeline.slices()[at];
         const std::size_t kind = kind_of_slice(index, at);
@@ -120,7 +123,7 @@ std::string gantt(const TimelineIndex& index, Interval window, const GanttOption
           begin = moves;
         }
         chart.fill(row, kind, begin, slice.end());
-        chart.name(row, short_name(timeline, slice), slice.start, slice.end());
+        chart.name(row, printable(short_name(timeline, slice)), slice.start, slice.end());
       }
       out += fmt::format("{:<10}{:<{}} {}\n", rank_label, row.label, label_width, bar_of(row));
       if (!row.names.empty()) out += fmt::format("{:{}}{}\n", "", margin, row.names);

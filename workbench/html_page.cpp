@@ -27,6 +27,9 @@ std::string base64_of_hex(std::string_view hex) {
   return out;
 }
 
+// A kernel's name can have thousands of characters: a longer cell stands on one line, and whole in its tip.
+constexpr std::size_t clipped_from = 32;
+
 std::string hash_source(std::string_view text) { return fmt::format("'sha256-{}'", base64_of_hex(sha256(text))); }
 
 }  // namespace
@@ -49,6 +52,7 @@ std::string json_for_script(std::string json) {
 
 std::string html_page(std::string_view title, const std::string& body, const std::string& data) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n";
+  out += "<meta name=\"generator\" content=\"Stave\">\n";
   out += fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src {}; script-src {}; "
       "base-uri 'none'; form-action 'none'\">\n",
@@ -72,8 +76,13 @@ std::string html_table(std::string_view title, const std::vector<HtmlColumn>& co
   out += "</tr></thead>\n<tbody>\n";
   for (const std::vector<std::string>& row : rows) {
     out += "<tr>";
-    for (std::size_t i = 0; i < row.size(); ++i)
-      out += fmt::format("<td{}>{}</td>", columns[i].number ? " class=\"number\"" : "", xml_text(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string text = xml_text(row[i]);
+      if (row[i].size() > clipped_from && !columns[i].number)
+        out += fmt::format("<td class=\"clipped\" title=\"{0}\">{0}</td>", text);
+      else
+        out += fmt::format("<td{}>{}</td>", columns[i].number ? " class=\"number\"" : "", text);
+    }
     out += "</tr>\n";
   }
   out += "</tbody></table></div>\n";

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-
 #include "profiles/export/palette.h"
 #include "workbench/units_text.h"
 
@@ -22,8 +20,9 @@ std::string html_figure(std::string_view value, std::string_view title) {
 std::string problems_html(const Problems& problems) {
   std::string out;
   for (const Problem& problem : problems)
-    out += fmt::format("<p class=\"{}\">{}: {} [{}]</p>\n", problem.severity == Severity::Note ? "note" : "warn",
-                       name_of(problem.severity), xml_text(problem.message), xml_text(problem.code));
+    out += fmt::format("<p class=\"{}\">{}{}: {} [{}]</p>\n", problem.severity == Severity::Note ? "note" : "warn",
+                       problem.place.file.empty() ? "" : xml_text(problem.place.file) + ": ", name_of(problem.severity),
+                       xml_text(problem.message), xml_text(problem.code));
   return out;
 }
 
@@ -56,15 +55,6 @@ std::string timeline_html(const TimelineData& data) {
         "stand together. For each slice take a shorter --window, or stave export.</p>\n",
         data.slices, data.shown, time_words(data.together));
   return out + "</section>\n";
-}
-
-Result<void> check_page_output(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string head(16, '\0');
-  if (file.read(head.data(), static_cast<std::streamsize>(head.size())) &&
-      head == std::string_view("SQLite format 3\0", 16))
-    return error_at({.file = path}, "STV0975", "it is a database, perhaps the run: name another file for the page");
-  return {};
 }
 
 }  // namespace stave

@@ -32,7 +32,4 @@ std::string html_table_of(std::string_view title, const std::vector<HtmlColumn>&
   return html_table(title, columns, rows, items.size());
 }
 
-// STV0975: a database has that name; a page is not what should replace it.
-Result<void> check_page_output(const std::string& path);
-
 }  // namespace stave

@@ -31,7 +31,9 @@ section { margin-top: 28px; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: 5px 12px 5px 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 td { white-space: nowrap; }
-td:first-child { white-space: normal; overflow-wrap: anywhere; min-width: 150px; }
+td:first-child { min-width: 150px; }
+td.clipped { max-width: 260px; overflow: hidden; text-overflow: ellipsis; }
+td.clipped:first-child { max-width: 0; width: 100%; min-width: 220px; }
 th { color: var(--soft); font-weight: 600; white-space: nowrap; }
 th.number, td.number { text-align: right; white-space: nowrap; }
 tbody tr:hover { background: var(--panel); }

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/base/utf8.h"
 #include "profiles/store_reader.h"
 #include "profiles/store_writer.h"
 #include "workbench/nsys_export.h"
+#include "workbench/outputs.h"
 #include "workbench/report_json.h"
+#include "workbench/units_text.h"
 
 namespace stave {
 namespace {
@@ -46,6 +49,16 @@ class Watched final : public TimelineSink {
   std::vector<SourceInfo> sources_;
 };
 
+// What needs no list of formats to be told.
+Result<void> check_trace(const std::string& file) {
+  std::error_code error;
+  if (fs::is_regular_file(file, error) && fs::file_size(file, error) == 0)
+    return error_at({.file = file}, "STV0731", "it is empty");
+  if (open_store(file))
+    return error_at({.file = file}, "STV0731", "it is a run file already; try: stave report {}", file);
+  return {};
+}
+
 // "1,234,567"
 std::string grouped(std::int64_t n) {
   std::string digits = std::to_string(n);
@@ -65,9 +78,9 @@ Result<Imported> import_traces(const ImportJob& job, Progress* progress) {
   for (const std::string& file : job.files)
     if (fs::equivalent(file, job.output, error))
       return error_at({.file = file}, "STV0733", "the run file would replace it; name another with -o");
-  if (!job.replace && fs::is_regular_file(job.output, error) && !open_store(job.output))
-    return error_at({.file = job.output}, "STV0913", "it exists and is no run file; --yes replaces it");
+  TRY_VOID(check_output({"-o", job.output, OutputKind::Run}, job.replace));
 
+  for (const std::string& file : job.files) TRY_VOID(check_trace(file));
   NsysExports exports;
   std::vector<std::string> files = job.files;
   if (job.with_nsys) {
@@ -94,9 +107,9 @@ Result<Imported> import_traces(const ImportJob& job, Progress* progress) {
 
 std::string import_text(const Imported& imported, const ImportJob& job) {
   const ImportReport& report = imported.report;
-  std::string out =
-      fmt::format("{} {}, {} rank{}", report.format, report.format_version, report.ranks, report.ranks == 1 ? "" : "s");
-  if (report.steps > 0) out += fmt::format(", {} steps", report.steps);
+  std::string out = fmt::format("{}{}{}, {}", report.format, report.format_version.empty() ? "" : " ",
+                                printable(report.format_version), count_text(report.ranks, "rank"));
+  if (report.steps > 0) out += ", " + count_text(report.steps, "step");
   out += '\n';
   const auto line = [&](std::string_view what, std::int64_t n, std::string_view more = "") {
     if (n > 0) out += fmt::format("  {:10}{:>12}{}\n", what, grouped(n), more);
@@ -109,7 +122,7 @@ std::string import_text(const Imported& imported, const ImportJob& job) {
        report.inferred_flows > 0 ? fmt::format(", {} of them inferred", grouped(report.inferred_flows)) : "");
   line("orphans", report.orphans, ", GPU records whose launch was not recorded");
   line("overlaps", report.overlaps, ", on one stream");
-  out += fmt::format("stored in {0}; try: stave report {0}\n", job.output);
+  out += fmt::format("stored in {0}; try: stave report {0}\n", printable(job.output));
   return out;
 }
 
@@ -140,6 +153,7 @@ std::string import_json(const Imported& imported, const ImportJob& job) {
                    .machine = "",
                    .machine_sha256 = "",
                    .ranks_count = report.ranks,
+                   .world_ranks_count = std::max<std::size_t>(imported.run.world_size, report.ranks),
                    .steps_count = report.steps});
   json.field("format", report.format).field("format_version", unless_empty(report.format_version));
   json.key("sources").begin_array();

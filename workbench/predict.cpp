@@ -1,11 +1,10 @@
 #include "workbench/predict.h"
 
 #include <algorithm>
-#include <filesystem>
 
-#include "profiles/store_reader.h"
 #include "profiles/store_writer.h"
 #include "workbench/gantt.h"
+#include "workbench/outputs.h"
 #include "workbench/report_json.h"
 #include "workbench/report_text.h"
 #include "workbench/units_text.h"
@@ -93,9 +92,7 @@ Result<Predicted> predict(const Schedule& schedule, const PredictOptions& option
 
 Result<bool> save(const Schedule& schedule, const Predicted& predicted, const std::string& path,
                   const SaveOptions& options) {
-  std::error_code error;
-  if (!options.replace && std::filesystem::is_regular_file(path, error) && !open_store(path))
-    return error_at({.file = path}, "STV0913", "it exists and is no run file; --yes replaces it");
+  TRY_VOID(check_output({"-o", path, OutputKind::Run}, options.replace, {&schedule.file, 1}));
   TRY(StoreWriter writer, StoreWriter::create(path, run_info(schedule, predicted)));
   if (options.progress) options.progress->begin("storing");
   auto written = [&]() -> Result<void> {
@@ -179,6 +176,7 @@ std::string predict_json(const Schedule& schedule, const Predicted& predicted,
                    .machine = predicted.machine.name,
                    .machine_sha256 = predicted.machine.sha256,
                    .ranks_count = predicted.ranks,
+                   .world_ranks_count = predicted.ranks,
                    .steps_count = report.steps.size()});
   json.key("params").begin_object();
   for (const auto& [name, value] : predicted.options.params) json.field(name, value);

@@ -17,13 +17,14 @@ namespace {
 constexpr std::size_t most_ranks_drawn = 64;
 
 std::string head_html(const Report& report, const RunLabel& run, const Problems& problems) {
-  std::string about = run.kind;
-  for (const std::string& more : {run.mode, run.machine.empty() ? "" : "on " + run.machine})
-    if (!more.empty()) about += ", " + more;
-  about += fmt::format(", {} rank{}, {}", run.ranks_count, run.ranks_count == 1 ? "" : "s",
-                       report.window.kind == "all" ? "all of the run" : window_words(report.window));
-  std::string out = fmt::format("<h1>{}</h1>\n<p class=\"about\">{}</p>\n", xml_text(run.label), xml_text(about));
+  const std::string about = fmt::format("{}, {}", run_words(run, report.ranks),
+                                        report.window.kind == "all" ? "all of the run" : window_words(report.window));
+  std::string out =
+      fmt::format("<h1>{}</h1>\n<p class=\"about\">{}</p>\n", xml_text(title_of_run(run)), xml_text(about));
   out += problems_html(problems);
+  if (!has_device_work(report))
+    return out +
+           "<p class=\"note\">No work on a device. A --window, as step:N or 0s..1s, shows what the hosts did.</p>\n";
   out += "<div class=\"figures\">\n" + html_figure(time_words(report.makespan), "makespan");
   if (const RankUse* worst = report.worst()) {
     const std::string of = fmt::format(" (rank {})", worst->rank);
@@ -49,7 +50,10 @@ struct Part {
 constexpr Part rank_parts[] = {
     {"#0072b2", "compute alone", [](const RankUse& use, Picoseconds) { return use.compute - use.overlap; }},
     {"#009e73", "compute that hides communication", [](const RankUse& use, Picoseconds) { return use.overlap; }},
-    {"#d55e00", "communication exposed", [](const RankUse& use, Picoseconds) { return use.exposed_communication; }},
+    {"#d55e00", "communication exposed, moving data",
+     [](const RankUse& use, Picoseconds) { return use.exposed_communication - use.idle_arrival; }},
+    {"#e9e3a6", "communication that waits for peers or SMs",
+     [](const RankUse& use, Picoseconds) { return use.idle_arrival; }},
     {"#e69f00", "copies alone",
      [](const RankUse& use, Picoseconds makespan) {
        return makespan - use.compute - use.exposed_communication - use.idle_host - use.idle_event - use.idle_other;
@@ -59,7 +63,7 @@ constexpr Part rank_parts[] = {
 };
 
 std::string ranks_chart(const Report& report) {
-  if (report.ranks.empty() || report.makespan.count() <= 0) return "";
+  if (!has_device_work(report) || report.makespan.count() <= 0) return "";
   constexpr double left = 70, right = 90, width = 1000, bar = 20, step = 28;
   const std::size_t drawn = std::min(report.ranks.size(), most_ranks_drawn);
   const double height = step * static_cast<double>(drawn) + 6;
@@ -103,22 +107,31 @@ std::string rate_words(std::optional<double> bytes_per_s) {
   return bytes_per_s ? fmt::format("{:.1f} GB/s", *bytes_per_s / 1e9) : "-";
 }
 
+std::string time_or_dash(std::optional<Picoseconds> time) { return time ? time_words(*time) : "-"; }
+
 std::string ranks_table(const Report& report) {
+  if (!has_device_work(report)) return "";
   HtmlRows rows;
-  for (const RankUse& use : report.ranks)
+  for (const RankUse& use : report.ranks) {
+    const std::optional<Picoseconds> wait = report.arrival_wait(use);
+    const Time end = std::clamp(use.end, report.window.span.begin, report.window.span.end);
     rows.push_back({fmt::format("{}{}", use.rank, report.worst_rank == use.rank ? " (ends last)" : ""),
-                    time_words(use.end), time_words(use.compute), time_words(use.communication),
-                    percent_text(percent(use.overlap, use.communication)), time_words(use.exposed_communication),
-                    time_words(use.residence_wait + use.arrival_wait), time_words(use.idle_host),
-                    time_words(use.idle_event), time_words(use.idle_arrival), time_words(use.idle_other)});
+                    time_words(end - report.window.span.begin), time_words(use.compute), time_words(use.communication),
+                    time_words(use.copy), percent_text(percent(use.overlap, use.communication)),
+                    time_words(use.exposed_communication), wait ? time_words(use.residence_wait + *wait) : "-",
+                    time_words(use.busy), time_words(use.idle_host), time_words(use.idle_event),
+                    time_words(use.idle_arrival), time_words(use.idle_other)});
+  }
   return html_table("Ranks",
                     {{"rank", false},
                      {"end"},
                      {"compute"},
                      {"communication"},
+                     {"copy"},
                      {"hidden"},
                      {"exposed"},
                      {"waiting"},
+                     {"busy"},
                      {"idle: host"},
                      {"idle: another stream"},
                      {"idle: arrival"},
@@ -127,50 +140,17 @@ std::string ranks_table(const Report& report) {
 }
 
 std::string tables(const Timeline& timeline, const Report& report, std::size_t most) {
-  std::string out = "<div class=\"columns\">\n";
-  if (report.steps.size() > 1)
-    out += html_table_of("Steps", {{"step", false}, {"phase", false}, {"duration"}, {"exposed"}}, report.steps, most,
-                         [](const StepTime& step) {
-                           return std::vector<std::string>{fmt::format("{}", step.step),
-                                                           std::string(name_of(step.phase)), time_words(step.duration),
-                                                           time_words(step.exposed_communication)};
-                         });
-  out += html_table_of("Work on devices",
-                       {{"name", false}, {"family", false}, {"calls"}, {"total"}, {"median"}, {"p90"}, {"share"}},
-                       report.kernels, most, [](const KernelReport& kernel) {
-                         return std::vector<std::string>{kernel.name,
-                                                         std::string(name_of(kernel.family)),
-                                                         fmt::format("{}", kernel.calls),
-                                                         time_words(kernel.total),
-                                                         time_words(kernel.median),
-                                                         time_words(kernel.p90),
-                                                         percent_text(kernel.share_pct)};
-                       });
-  out +=
-      html_table_of("Ranges", {{"name", false}, {"calls"}, {"GPU busy"}, {"exposed"}}, report.ranges, most,
-                    [](const RangeReport& range) {
-                      return std::vector<std::string>{range.name, fmt::format("{}", range.calls), time_words(range.gpu),
-                                                      time_words(range.exposed_communication)};
-                    });
-  out += html_table_of(
-      "Collectives",
-      {{"collective", false}, {"ranks"}, {"bytes"}, {"transfer"}, {"bus"}, {"arrival wait"}, {"last rank"}},
-      report.collectives, most, [](const CollectiveReport& at) {
-        return std::vector<std::string>{
-            fmt::format("{} {}:{}", at.op, with_number_ranges(at.communicator), at.sequence),
-            fmt::format("{}", at.ranks),
-            at.bytes ? bytes_text(*at.bytes) : "-",
-            time_words(at.transfer),
-            rate_words(at.bus_bytes_per_s),
-            time_words(at.arrival_wait),
-            fmt::format("{}", at.last_rank)};
+  std::string out = html_table_of(
+      "Work on devices", {{"name", false}, {"family", false}, {"calls"}, {"total"}, {"median"}, {"p90"}, {"share"}},
+      report.kernels, most, [](const KernelReport& kernel) {
+        return std::vector<std::string>{kernel.name,
+                                        std::string(name_of(kernel.family)),
+                                        fmt::format("{}", kernel.calls),
+                                        time_words(kernel.total),
+                                        time_words(kernel.median),
+                                        time_words(kernel.p90),
+                                        percent_text(kernel.share_pct)};
       });
-  out +=
-      html_table_of("CUDA graphs", {{"graph", false}, {"launches"}, {"nodes"}, {"median"}}, report.graphs, most,
-                    [](const GraphReport& graph) {
-                      return std::vector<std::string>{fmt::format("{}", graph.graph), fmt::format("{}", graph.launches),
-                                                      fmt::format("{}", graph.nodes), time_words(graph.median)};
-                    });
   out += html_table_of("Critical path", {{"work", false}, {"rank"}, {"on", false}, {"start"}, {"duration"}},
                        path_sections(timeline, report.critical_path, most), most, [&](const PathSection& section) {
                          const PathPart& part = section.part;
@@ -181,6 +161,48 @@ std::string tables(const Timeline& timeline, const Report& report, std::size_t m
                          return std::vector<std::string>{path_words(section, name), fmt::format("{}", track.rank),
                                                          track.name, time_words(part.start), time_words(part.duration)};
                        });
+  if (!report.critical_path.empty())
+    out += fmt::format("<p class=\"note\">{}</p>\n", path_sums(timeline, report.critical_path).text());
+  out += "<div class=\"columns\">\n";
+  if (report.steps.size() > 1)
+    out += html_table_of(
+        has_longer_step(report) ? "Steps, as their hosts saw them" : "Steps",
+        {{"step", false}, {"phase", false}, {"duration"}, {"exposed"}}, report.steps, most, [](const StepTime& step) {
+          return std::vector<std::string>{fmt::format("{}", step.step), std::string(name_of(step.phase)),
+                                          time_words(step.duration), time_words(step.exposed_communication)};
+        });
+  out +=
+      html_table_of("Ranges", {{"name", false}, {"calls"}, {"GPU busy"}, {"exposed"}}, report.ranges, most,
+                    [](const RangeReport& range) {
+                      return std::vector<std::string>{range.name, fmt::format("{}", range.calls), time_words(range.gpu),
+                                                      time_words(range.exposed_communication)};
+                    });
+  out += html_table_of("Collectives",
+                       {{"collective", false},
+                        {"ranks"},
+                        {"bytes"},
+                        {"duration"},
+                        {"transfer"},
+                        {"bus"},
+                        {"arrival wait"},
+                        {"last rank"}},
+                       report.collectives, most, [](const CollectiveReport& at) {
+                         return std::vector<std::string>{
+                             fmt::format("{} {}:{}", at.op, with_number_ranges(at.communicator), at.sequence),
+                             at.ranks ? fmt::format("{}", *at.ranks) : "-",
+                             at.bytes ? bytes_text(*at.bytes) : "-",
+                             time_words(at.duration),
+                             time_or_dash(at.transfer),
+                             rate_words(at.bus_bytes_per_s),
+                             time_or_dash(at.arrival_wait),
+                             at.last_rank ? fmt::format("{}", *at.last_rank) : "-"};
+                       });
+  out +=
+      html_table_of("CUDA graphs", {{"graph", false}, {"launches"}, {"nodes"}, {"median"}}, report.graphs, most,
+                    [](const GraphReport& graph) {
+                      return std::vector<std::string>{fmt::format("{}", graph.graph), fmt::format("{}", graph.launches),
+                                                      fmt::format("{}", graph.nodes), time_words(graph.median)};
+                    });
   return out + "</div>\n";
 }
 
@@ -191,14 +213,14 @@ std::string report_html(const TimelineIndex& index, const Report& report, const 
   const TimelineData data = timeline_data({{&index, report.window.span}}, options.most_slices);
   std::string body = head_html(report, run, problems);
   body += ranks_chart(report);
-  body += timeline_html(data);
+  if (report.makespan.count() > 0) body += timeline_html(data);
   body += ranks_table(report);
   body += tables(index.timeline(), report, options.rows);
   body += fmt::format(
-      "<p class=\"note\">Made by stave report --html, version {}. Definitions: docs/compare.md, docs/models.md "
-      "of Stave.</p>\n",
+      "<p class=\"note\">Made by stave report --html, version {}. Definitions: docs/report.md of Stave.</p>\n",
       STAVE_VERSION);
-  return html_page(fmt::format("{} – Stave report", run.label), body, data.json);
+  return html_page(fmt::format("{} – Stave report", title_of_run(run)), body,
+                   report.makespan.count() > 0 ? data.json : "");
 }
 
 }  // namespace stave

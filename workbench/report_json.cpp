@@ -10,6 +10,10 @@ void write_place(JsonWriter& json, const Place& place) {
   json.field("line", unless_zero(place.line)).field("column", unless_zero(place.column));
 }
 
+std::optional<std::int64_t> count_of(std::optional<Picoseconds> time) {
+  return time ? std::optional(time->count()) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> unless_zero(std::uint32_t value) {
@@ -57,6 +61,7 @@ void write_run(JsonWriter& json, const RunLabel& run) {
   json.field("schedule_sha256", unless_empty(run.schedule_sha256));
   json.field("machine", unless_empty(run.machine)).field("machine_sha256", unless_empty(run.machine_sha256));
   json.field("ranks_count", run.ranks_count).field("steps_count", run.steps_count);
+  json.field("world_ranks_count", run.world_ranks_count);
   json.end_object();
 }
 
@@ -69,7 +74,8 @@ void write_ranks(JsonWriter& json, const Report& report) {
     json.field("copy_ps", use.copy.count()).field("overlap_ps", use.overlap.count());
     json.field("overlap_pct", percent(use.overlap, use.communication));
     json.field("exposed_communication_ps", use.exposed_communication.count());
-    json.field("arrival_wait_ps", use.arrival_wait.count()).field("residence_wait_ps", use.residence_wait.count());
+    json.field("arrival_wait_ps", count_of(report.arrival_wait(use)))
+        .field("residence_wait_ps", use.residence_wait.count());
     json.field("transfer_ps", use.transfer.count()).field("busy_ps", use.busy.count());
     json.field("busy_pct", percent(use.busy, report.makespan));
     json.field("idle_host_ps", use.idle_host.count()).field("idle_event_ps", use.idle_event.count());
@@ -127,10 +133,7 @@ std::string report_json(const Timeline& timeline, const Report& report, const Ru
     json.field("exposed_communication_ps", step.exposed_communication.count()).end_object();
   }
   json.end_array();
-  const auto count = [](std::optional<Picoseconds> t) {
-    return t ? std::optional<std::int64_t>(t->count()) : std::nullopt;
-  };
-  json.field("step_median_ps", count(report.step_median)).field("step_p90_ps", count(report.step_p90));
+  json.field("step_median_ps", count_of(report.step_median)).field("step_p90_ps", count_of(report.step_p90));
   json.field("worst_rank", report.worst_rank);
   const RankUse* worst = report.worst();
   json.field("overlap_pct", worst ? percent(worst->overlap, worst->communication) : std::nullopt);
@@ -153,8 +156,9 @@ std::string report_json(const Timeline& timeline, const Report& report, const Ru
   for (const CollectiveReport& at : report.collectives) {
     json.begin_object().field("communicator", at.communicator).field("sequence", at.sequence).field("op", at.op);
     json.field("bytes", at.bytes).field("ranks_count", at.ranks).field("first_arrival_ps", at.first_arrival.count());
-    json.field("last_rank", at.last_rank).field("arrival_wait_ps", at.arrival_wait.count());
-    json.field("transfer_ps", at.transfer.count()).field("algorithm_bytes_per_s", at.algorithm_bytes_per_s);
+    json.field("last_rank", at.last_rank).field("arrival_wait_ps", count_of(at.arrival_wait));
+    json.field("transfer_ps", count_of(at.transfer)).field("duration_ps", at.duration.count());
+    json.field("algorithm_bytes_per_s", at.algorithm_bytes_per_s);
     json.field("bus_bytes_per_s", at.bus_bytes_per_s).field("matched_by", name_of(at.matched_by)).end_object();
   }
   json.end_array().key("graphs").begin_array();

@@ -21,7 +21,8 @@ struct RunLabel {
   std::string schedule_sha256;
   std::string machine;
   std::string machine_sha256;
-  std::size_t ranks_count = 0;
+  std::size_t ranks_count = 0;        // in the file
+  std::size_t world_ranks_count = 0;  // of the program
   std::size_t steps_count = 0;
 };
 

@@ -126,8 +126,10 @@ class SceneSvg {
     const int turn = std::min(std::abs(b.y - a.y), scene_row_gap);
     const int begin = arrow.turns_late ? b.y - sign * turn : a.y;
     const int end = begin + sign * turn;
-    return fmt::format("M {} {} L {} {} C {} {} {} {} {} {} L {} {}", a.x, a.y, a.x, begin, a.x,
-                       begin + sign * turn * 6 / 10, b.x, end - sign * turn * 6 / 10, b.x, end, b.x, b.y);
+    // Without pieces of no length, which have no direction for the arrowhead.
+    return fmt::format("M {} {}{} C {} {} {} {} {} {}{}", a.x, a.y,
+                       begin == a.y ? "" : fmt::format(" L {} {}", a.x, begin), a.x, begin + sign * turn * 6 / 10, b.x,
+                       end - sign * turn * 6 / 10, b.x, end, end == b.y ? "" : fmt::format(" L {} {}", b.x, b.y));
   }
 
   void box(std::size_t i) {

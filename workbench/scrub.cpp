@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
+#include "core/base/utf8.h"
 #include "profiles/store_file.h"
 #include "workbench/report_json.h"
 #include "workbench/scrub_file.h"
@@ -71,13 +73,15 @@ std::string scrub_text(const Scrubbed& scrubbed, const ScrubJob& job) {
   std::string out = scrubbed.kind == "run" ? "a run file" : "an export of Nsight Systems";
   out += '\n';
   const auto lines = [&](std::string_view title, const std::map<std::string, std::int64_t>& counts) {
-    if (counts.empty()) return;
+    if (std::ranges::all_of(counts, [](const auto& one) { return one.second == 0; })) return;
     out += fmt::format("{}:\n", title);
-    for (const auto& [what, count] : counts) out += fmt::format("{:>10} {}\n", count, what);
+    for (const auto& [what, count] : counts)
+      if (count > 0) out += fmt::format("{:>10} {}\n", count, printable(what));
   };
   lines("left out", scrubbed.left_out);
   lines("replaced in what stays", scrubbed.replaced);
-  out += fmt::format("written to {}; names of kernels and ranges stay: look at them before you share it\n", job.output);
+  out += fmt::format("written to {}; names of kernels and ranges stay: look at them before you share it\n",
+                     printable(job.output));
   return out;
 }
 

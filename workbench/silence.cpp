@@ -4,15 +4,11 @@
 
 #include <algorithm>
 #include <cctype>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace stave {
 namespace {
-
-constexpr std::string_view word = "allow STV";
-constexpr std::size_t digits = 4;
 
 struct Allowance {
   std::uint32_t line = 0;    // where it stands
@@ -29,23 +25,44 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// The comment of a line that begins with the word, or nothing.
-std::optional<Allowance> allowance_in(std::string_view line, std::uint32_t number) {
-  for (std::size_t slashes = line.find("//"); slashes != std::string_view::npos;
+bool takes(std::string_view& text, std::string_view word) {
+  const bool same =
+      text.size() >= word.size() && std::equal(word.begin(), word.end(), text.begin(), [](char a, char b) {
+        return std::toupper(static_cast<unsigned char>(a)) == std::toupper(static_cast<unsigned char>(b));
+      });
+  if (same) text.remove_prefix(word.size());
+  return same;
+}
+
+// "STV1001", in any case; empty: something else stands there.
+std::string taken_code(std::string_view& text) {
+  constexpr std::size_t digits = 4;
+  std::string_view rest = text;
+  if (!takes(rest, "STV") || rest.size() < digits ||
+      !std::all_of(rest.begin(), rest.begin() + digits, [](unsigned char c) { return std::isdigit(c) != 0; }))
+    return {};
+  text = rest.substr(digits);
+  return fmt::format("STV{}", rest.substr(0, digits));
+}
+
+// Of the comment `allow STV1001, STV1002: reason` in a line, one for each code.
+std::vector<Allowance> allowances_in(std::string_view line, std::uint32_t number) {
+  std::vector<Allowance> found;
+  for (std::size_t slashes = line.find("//"); slashes != std::string_view::npos && found.empty();
        slashes = line.find("//", slashes + 1)) {
-    const std::string_view comment = trimmed(line.substr(slashes + 2));
-    if (comment.substr(0, word.size()) != word) continue;
-    const std::string_view rest = comment.substr(word.size());
-    if (rest.size() < digits || !std::all_of(rest.begin(), rest.begin() + digits,
-                                             [](char c) { return std::isdigit(static_cast<unsigned char>(c)); }))
-      continue;
-    Allowance out{number, number, static_cast<std::uint32_t>(slashes + 1), {}, {}, false};
-    out.code = fmt::format("STV{}", rest.substr(0, digits));
-    const std::string_view behind = trimmed(rest.substr(digits));
-    if (!behind.empty() && behind.front() == ':') out.reason = trimmed(behind.substr(1));
-    return out;
+    std::string_view rest = trimmed(line.substr(slashes + 2));
+    if (!takes(rest, "allow ")) continue;
+    do {
+      rest = trimmed(rest);
+      std::string code = taken_code(rest);
+      if (code.empty()) break;
+      found.push_back({number, number, static_cast<std::uint32_t>(slashes + 1), std::move(code), {}, false});
+      rest = trimmed(rest);
+    } while (takes(rest, ","));
+    if (takes(rest, ":"))
+      for (Allowance& allowance : found) allowance.reason = trimmed(rest);
   }
-  return std::nullopt;
+  return found;
 }
 
 std::vector<Allowance> allowances_of(std::string_view text) {
@@ -57,7 +74,7 @@ std::vector<Allowance> allowances_of(std::string_view text) {
     const std::string_view line = text.substr(0, newline);
     text = newline == std::string_view::npos ? std::string_view{} : text.substr(newline + 1);
     ++number;
-    if (const auto found = allowance_in(line, number)) all.push_back(*found);
+    for (Allowance& found : allowances_in(line, number)) all.push_back(std::move(found));
     const std::string_view code = trimmed(line);
     if (code.empty() || code.substr(0, 2) == "//") continue;
     for (; open < all.size(); ++open) all[open].target = number;

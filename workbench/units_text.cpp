@@ -6,7 +6,20 @@
 #include <iterator>
 #include <vector>
 
+#include "core/base/utf8.h"
+
 namespace stave {
+namespace {
+
+// Of text that is UTF-8.
+std::vector<std::size_t> character_starts(std::string_view text) {
+  std::vector<std::size_t> starts;
+  for (std::size_t i = 0; i < text.size(); ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) starts.push_back(i);
+  return starts;
+}
+
+}  // namespace
 
 std::string duration_text(Picoseconds duration) {
   struct Unit {
@@ -60,7 +73,21 @@ std::string with_number_ranges(std::string_view text) {
 }
 
 std::string cut(std::string_view text, std::size_t width) {
-  return text.size() <= width ? std::string(text) : fmt::format("{}...", text.substr(0, width - 3));
+  std::string shown = printable(text);
+  const std::vector<std::size_t> starts = character_starts(shown);
+  if (starts.size() <= width) return shown;
+  return shown.substr(0, starts[width - 3]) + "...";
+}
+
+std::string cut_front(std::string_view text, std::size_t width) {
+  std::string shown = printable(text);
+  const std::vector<std::size_t> starts = character_starts(shown);
+  if (starts.size() <= width) return shown;
+  return "..." + shown.substr(starts[starts.size() - width + 3]);
+}
+
+std::string count_text(std::size_t n, std::string_view one) {
+  return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s");
 }
 
 }  // namespace stave

@@ -19,7 +19,12 @@ std::string bytes_text(std::int64_t bytes);
 std::string percent_text(std::optional<double> value, bool sign = false);
 // "dp [0, 1, 2, 3, 6]" as "dp [0-3, 6]": numbers in brackets that follow each other.
 std::string with_number_ranges(std::string_view text);
-// At most `width` bytes; what was longer ends in "...".
+// A text from outside as a cell of a table on a terminal: printable(), at most `width` characters, of which the last
+// are "..." if it was longer.
 std::string cut(std::string_view text, std::size_t width);
+// As much of its end: "...ast/gemm#2".
+std::string cut_front(std::string_view text, std::size_t width);
+// "1 step", "2 steps"
+std::string count_text(std::size_t n, std::string_view one);
 
 }  // namespace stave

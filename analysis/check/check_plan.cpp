@@ -244,6 +244,7 @@ class Checking {
     const RankClass& rank_class = plan_.classes[line.rank_class];
     const MemoryFaults faults = memory_faults(rank_class, line.line, line.clocks, options);
     out_.exact &= faults.exact;
+    report_.begin_line(rank_class);
     for (const Race& race : faults.races) report_.race(rank_class, line.line, race, choices);
     for (const UnwrittenRead& read : faults.unwritten) report_.unwritten(rank_class, read, choices);
   }

@@ -32,6 +32,9 @@ void collect_starts(const Expanded& e, CommandRegionId region, CommandId start, 
   }
 }
 
+// Of a cycle over more, the first and the last are told.
+constexpr std::size_t max_told_links = 4;
+
 std::string ranks_text(const std::vector<Rank>& ranks) {
   std::string out;
   for (const Rank rank : ranks) out += fmt::format("{}{}", out.empty() ? "" : ", ", rank);
@@ -74,11 +77,42 @@ void FindingsReport::note(Finding& finding, Rank rank, CommandId command, std::s
   finding.problem.notes.push_back({std::move(message), of(rank).place(of(rank)[command])});
 }
 
-void FindingsReport::note_ways(Finding& finding, const RankClass& rank_class, const Choices& choices) const {
+void FindingsReport::begin_line(const RankClass& rank_class) {
+  if (!telling_reached_) ++lines_[&rank_class];
+}
+
+void FindingsReport::on_way(const RankClass& rank_class, const Key& key, const Choices& choices) {
+  if (telling_reached_) return;
+  const std::size_t line = lines_[&rank_class];
+  const auto [at, added] = ways_.try_emplace(key, OnWays{&rank_class, choices, choices, line, 1});
+  OnWays& ways = at->second;
+  if (added || ways.rank_class != &rank_class || ways.last_line == line) return;
+  ways.last_line = line;
+  ++ways.count;
+  std::erase_if(ways.common, [&](const Choice& choice) {
+    return std::none_of(choices.begin(), choices.end(), [&](const Choice& other) {
+      return other.command == choice.command && other.chosen == choice.chosen;
+    });
+  });
+}
+
+void FindingsReport::note_ways() {
   constexpr std::size_t most = 4;
-  for (std::size_t i = 0; i < choices.size() && i < most; ++i)
-    note(finding, rank_class.expanded.ranks[0], choices[i].command,
-         fmt::format("in a run where this {}", choice_text(rank_class.expanded, choices[i])));
+  for (std::size_t i = 0; i < findings_.size(); ++i) {
+    const auto at = ways_.find(keys_[i]);
+    if (at == ways_.end()) continue;
+    const OnWays& ways = at->second;
+    if (ways.count == lines_[ways.rank_class]) continue;  // on all of them
+    const Choices& choices = ways.common.empty() ? ways.first : ways.common;
+    for (std::size_t c = 0; c < choices.size() && c < most; ++c)
+      note(findings_[i], ways.rank_class->expanded.ranks[0], choices[c].command,
+           fmt::format("in a run where this {}", choice_text(ways.rank_class->expanded, choices[c])));
+  }
+}
+
+Findings FindingsReport::take() {
+  note_ways();
+  return std::move(findings_);
 }
 
 bool FindingsReport::has_stop() const {
@@ -110,6 +144,7 @@ void FindingsReport::race(const RankClass& rank_class, const Line& line, const R
       add(Severity::Error, "STV1001", race.rank, race.second.command,
           fmt::format("`{}` {} {} of {}, which `{}` {}, and nothing orders the two", e.path(race.second.command), doing,
                       bytes_text(race.begin, race.end), buffer_text(e, race.buffer), first, done));
+  on_way(rank_class, {"STV1001", e[race.second.command].op.value}, choices);
   if (finding == nullptr) return;
   const auto stream = [&](const Access& access) {
     return to_text(rank_class.program.streams[line.nodes[access.node].stream.value]);
@@ -126,7 +161,6 @@ void FindingsReport::race(const RankClass& rank_class, const Line& line, const R
     finding->fix = fmt::format("put `async_done {}` before line {}", name, finding->problem.place.line);
     if (token.done) note(*finding, race.rank, token.done, fmt::format("{} is waited for here only", name));
   }
-  note_ways(*finding, rank_class, choices);
 }
 
 void FindingsReport::unwritten(const RankClass& rank_class, const UnwrittenRead& read, const Choices& choices) {
@@ -135,12 +169,12 @@ void FindingsReport::unwritten(const RankClass& rank_class, const UnwrittenRead&
   Finding* finding = add(Severity::Error, "STV1002", read.rank, read.access.command,
                          fmt::format("`{}` reads {} of {}, which nothing has written", e.path(read.access.command),
                                      bytes_text(read.begin, read.end), buffer_text(e, read.buffer)));
+  on_way(rank_class, {"STV1002", e[read.access.command].op.value}, choices);
   if (finding == nullptr) return;
   finding->problem.notes.push_back({buffer.kind == Buffer::Kind::Scratch ? "scratch is undefined at entry"
                                                                          : "an `out` parameter is undefined at entry",
                                     e.module->place(buffer.loc)});
   finding->fix = fmt::format("write {} first, with memzero for example", buffer_text(e, read.buffer));
-  note_ways(*finding, rank_class, choices);
 }
 
 bool FindingsReport::not_uniform(Rank a, Rank b, const std::vector<Choices>& choices, std::string consequence,
@@ -196,13 +230,18 @@ void FindingsReport::cycle(const Liveness::Chain& chain, const World& world, con
   std::string text;
   std::vector<Rank> ranks;
   bool sends = true;
-  for (const Liveness::Link& link : chain.links) {
+  const std::size_t n = chain.links.size();
+  for (std::size_t i = 0; i < n; ++i) {
+    const Liveness::Link& link = chain.links[i];
     const CommandId here = command_of(world, link.at);
     const CommandId there = command_of(world, {link.missing, *link.part});
-    text += fmt::format("{}{} waits for rank {} to come to {}",
-                        text.empty() ? fmt::format("rank {} in ", link.at.rank)
-                                     : ", where rank " + std::to_string(link.at.rank) + " in ",
-                        at_line(link.at.rank, here), link.missing, at_line(link.missing, there));
+    if (n > max_told_links && i == max_told_links - 1 && i + 1 < n)
+      text += fmt::format(", and so on for {} more ranks", n - max_told_links);
+    if (i < max_told_links - 1 || i + 1 == n)
+      text += fmt::format("{}{} waits for rank {} to come to {}",
+                          text.empty() ? fmt::format("rank {} in ", link.at.rank)
+                                       : ", where rank " + std::to_string(link.at.rank) + " in ",
+                          at_line(link.at.rank, here), link.missing, at_line(link.missing, there));
     ranks.push_back(link.at.rank);
     const Payload& payload = of(link.at.rank)[here].payload;
     sends &= std::holds_alternative<Send>(payload) || std::holds_alternative<Recv>(payload);
@@ -216,7 +255,8 @@ void FindingsReport::cycle(const Liveness::Chain& chain, const World& world, con
   if (finding == nullptr) return;
   finding->ranks = ranks;
   finding->scene = scene_of_cycle(plan_, world, chain);
-  for (const Liveness::Link& link : chain.links) {
+  for (std::size_t i = 0; i < n && i < max_told_links; ++i) {
+    const Liveness::Link& link = chain.links[i];
     const CommandId there = command_of(world, {link.missing, *link.part});
     note(*finding, link.missing, there,
          fmt::format("rank {} cannot start this before what it waits for has ended", link.missing));

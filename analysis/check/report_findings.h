@@ -1,6 +1,7 @@
 // The words for what a check found. One finding for each code and statement.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,6 +26,8 @@ class FindingsReport {
  public:
   explicit FindingsReport(const Plan& plan) : plan_(plan) {}
 
+  // Before the faults of memory of a line; a fault that all lines of the class have does not depend on choices.
+  void begin_line(const RankClass& rank_class);
   void race(const RankClass& rank_class, const Line& line, const Race& race, const Choices& choices);
   void unwritten(const RankClass& rank_class, const UnwrittenRead& read, const Choices& choices);
   // Choices by rank; empty without control flow.
@@ -43,7 +46,7 @@ class FindingsReport {
   bool has_stop() const;  // a run that does not come to its end
   bool has_memory_fault() const;
   bool full() const { return findings_.size() >= max_findings; }
-  Findings take() { return std::move(findings_); }
+  Findings take();
 
  private:
   static constexpr std::size_t max_findings = 100;
@@ -53,7 +56,6 @@ class FindingsReport {
   // STV1011 if the two ranks went different ways at a predicate that nothing proves equal: true if so.
   bool not_uniform(Rank a, Rank b, const std::vector<Choices>& choices, std::string consequence, CommandId command);
   void note(Finding& finding, Rank rank, CommandId command, std::string message) const;
-  void note_ways(Finding& finding, const RankClass& rank_class, const Choices& choices) const;
   const Expanded& of(Rank rank) const { return plan_.of_rank(rank).expanded; }
   CommandId command_of(const World& world, RankItem at) const {
     return world.of(at.rank).skeleton.items[at.item].command;
@@ -65,6 +67,15 @@ class FindingsReport {
                const std::vector<Choices>& choices);
 
   using Key = std::pair<std::string, std::uint64_t>;  // code and statement
+  // The lines that show a fault of memory.
+  struct OnWays {
+    const RankClass* rank_class = nullptr;
+    Choices first, common;
+    std::size_t last_line = 0, count = 0;
+  };
+
+  void on_way(const RankClass& rank_class, const Key& key, const Choices& choices);
+  void note_ways();
 
   const Plan& plan_;
   Findings findings_;
@@ -72,6 +83,8 @@ class FindingsReport {
   std::set<Key> seen_;
   std::set<Key> reached_;
   bool telling_reached_ = false;
+  std::map<const RankClass*, std::size_t> lines_;  // looked at
+  std::map<Key, OnWays> ways_;
 };
 
 // Where each command stands: the async_start around it, none outside of all.

@@ -41,8 +41,8 @@ class ItemBoxes {
   void add(RankItem at, State state = State::Plain, std::string says = {}) {
     items_.try_emplace(at, Looks{state, std::move(says)});
   }
-  void into(Scene& scene) {
-    std::set<Rank> drawn;
+  // Those of other ranks than `first` only while there is room.
+  void into(Scene& scene, std::set<Rank> drawn = {}) {
     for (const auto& [at, looks] : items_) {
       if (drawn.size() == max_drawn_ranks && !drawn.contains(at.rank)) {
         left_out_.insert(at.rank);
@@ -156,8 +156,12 @@ Scene scene_of_cycle(const Plan& plan, const World& world, const Liveness::Chain
     boxes.add(link.at, State::Waiting, fmt::format("waits for rank {}", link.missing));
   for (std::size_t i = 0; i < chain.links.size(); ++i)
     boxes.add(part(chain.links[i]), State::NotStarted, fmt::format("comes after {}, so never", boxes.name(next(i))));
+  // What closes the cycle is drawn, whatever is left out between.
+  std::set<Rank> first{chain.links.back().at.rank};
+  for (const Liveness::Link& link : chain.links)
+    if (first.size() < max_drawn_ranks) first.insert(link.at.rank);
   Scene scene;
-  boxes.into(scene);
+  boxes.into(scene, std::move(first));
   for (std::size_t i = 0; i < chain.links.size(); ++i) {
     boxes.join(scene, Kind::WaitsFor, chain.links[i].at, part(chain.links[i]));
     boxes.join(scene, Kind::Ordered, next(i), part(chain.links[i]));

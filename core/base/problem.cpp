@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/base/utf8.h"
+
 namespace stave {
 
 std::string_view name_of(Severity severity) {
@@ -19,8 +21,9 @@ namespace {
 
 std::string at(const Place& place) {
   if (place.file.empty() && place.line == 0) return "";
-  if (place.line == 0) return place.file + ": ";
-  return fmt::format("{}:{}:{}: ", place.file, place.line, place.column);
+  const std::string file = printable(place.file);
+  if (place.line == 0) return file + ": ";
+  return fmt::format("{}:{}:{}: ", file, place.line, place.column);
 }
 
 // Long lines are cut around the column, so that a message stays readable.
@@ -51,11 +54,12 @@ std::string excerpt(const Place& place, std::string_view source) {
 }  // namespace
 
 std::string to_text(const Problem& problem, std::string_view source) {
-  std::string out = fmt::format("{}{}: {}{}\n", at(problem.place), name_of(problem.severity), problem.message,
-                                problem.code.empty() ? "" : fmt::format(" [{}]", problem.code));
+  std::string out =
+      fmt::format("{}{}: {}{}\n", at(problem.place), name_of(problem.severity), printable_lines(problem.message),
+                  problem.code.empty() ? "" : fmt::format(" [{}]", problem.code));
   out += excerpt(problem.place, source);
   for (const Note& note : problem.notes) {
-    out += fmt::format("{}note: {}\n", at(note.place), note.message);
+    out += fmt::format("{}note: {}\n", at(note.place), printable_lines(note.message));
     out += excerpt(note.place, source);
   }
   return out;

@@ -43,7 +43,7 @@ struct Problem {
 };
 
 // "file:3:5: error: message [STV0123]" and its notes, one a line. With
-// `source`, the line of the input and a caret below each.
+// `source`, the line of the input and a caret below each. Safe for a terminal.
 std::string to_text(const Problem& problem, std::string_view source = {});
 
 }  // namespace stave

@@ -213,8 +213,9 @@ Lexeme Lexer::sigil(Lex kind) {
   while (is_name_part(at(end))) ++end;
   if (end == pos_ + 1)
     return error(1, "STV0102",
-                 fmt::format("`{0}` needs a name right behind it, as in {0}{1}", text_[pos_],
-                             kind == Lex::Value ? "ring" : "main"));
+                 fmt::format("`{0}` needs a name right behind it, as in {0}{1}{2}", text_[pos_],
+                             kind == Lex::Value ? "ring" : "main",
+                             kind == Lex::Value && at(end) == ' ' ? "; the remainder is `mod`" : ""));
   return make(kind, static_cast<std::uint32_t>(end - pos_));
 }
 

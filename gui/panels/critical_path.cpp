@@ -1,9 +1,43 @@
 #include <algorithm>
 
 #include "gui/panels/tables.h"
+#include "gui/view/labels.h"
 #include "gui/words.h"
 
 namespace stave::gui {
+namespace {
+
+Cell text_cell(QString text) { return {std::move(text), {}, {}, 0, false}; }
+
+// What runs, and where.
+void add_place(const Timeline& timeline, SliceId slice, const QString& before, TableRow& row) {
+  const Track& track = timeline.track(timeline.slice(slice).track);
+  row.cells.push_back(text_cell(before + words(title_of(timeline, slice))));
+  row.cells.push_back(number_cell(track.rank, QString::number(track.rank)));
+  row.cells.push_back(text_cell(words(track.name)));
+}
+
+const Cell no_number{{}, {}, {}, 0, true};
+
+constexpr std::size_t most_beside = 200;
+
+// Work on devices that the end does not hang on, least slack first.
+std::vector<std::uint32_t> work_beside(const Run& run, std::size_t most) {
+  std::vector<std::uint32_t> rows;
+  std::vector<bool> on_path(run.timeline->slices().size());
+  for (const PathPart& part : run.report.critical_path)
+    if (part.slice && part.kind == PathPart::Kind::Work) on_path[part.slice.row()] = true;
+  for (std::uint32_t row = 0; row < on_path.size(); ++row)
+    if (!on_path[row] && run.index->work(row) != WorkKind::None && run.slack[row] != no_slack) rows.push_back(row);
+  const auto end = rows.begin() + static_cast<std::ptrdiff_t>(std::min(most, rows.size()));
+  std::partial_sort(rows.begin(), end, rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return run.slack[a] != run.slack[b] ? run.slack[a] < run.slack[b] : a < b;
+  });
+  rows.erase(end, rows.end());
+  return rows;
+}
+
+}  // namespace
 
 TablePanel::Content critical_path_table(const Session& session) {
   TablePanel::Content content;
@@ -11,7 +45,7 @@ TablePanel::Content critical_path_table(const Session& session) {
   const RunPtr run = session.chosen_run();
   if (!run || run->report.critical_path.empty()) return content;
   const Timeline& timeline = *run->timeline;
-  content.table.headers = {"Duration", "Share", "Start", "What", "Rank", "Where", "Known how"};
+  content.table.headers = {"Duration", "Share", "Slack", "Start", "What", "Rank", "Where", "Known how"};
   Picoseconds work{}, gap{}, communication{};
   double longest = 1;
   for (const PathPart& part : run->report.critical_path) {
@@ -27,29 +61,39 @@ TablePanel::Content critical_path_table(const Session& session) {
     Cell duration = time_cell(part.duration);
     duration.shade = static_cast<double>(part.duration.count()) / longest;
     const double share = 100 * static_cast<double>(part.duration.count()) / total;
-    row.cells = {std::move(duration), number_cell(share, QString("%1 %").arg(share, 0, 'f', 1)), time_cell(part.start)};
+    row.cells = {std::move(duration), number_cell(share, QString("%1 %").arg(share, 0, 'f', 1)), no_number,
+                 time_cell(part.start)};
     if (part.slice) {
-      const std::string_view title = title_of(timeline, part.slice);
-      const Track& track = timeline.track(timeline.slice(part.slice).track);
-      QString what = words(title);
-      if (part.kind == PathPart::Kind::Gap) what.prepend("gap before ");
-      row.cells.push_back({what, {}, {}, 0, false});
-      row.cells.push_back(number_cell(track.rank, QString::number(track.rank)));
-      row.cells.push_back({words(track.name), {}, {}, 0, false});
+      if (part.kind == PathPart::Kind::Work) row.cells[2] = time_cell(run->slack[part.slice.row()]);
+      add_place(timeline, part.slice, part.kind == PathPart::Kind::Gap ? "gap before " : "", row);
       row.slice = SliceRef{*session.chosen(), part.slice};
     } else {
-      row.cells.insert(row.cells.end(), {Cell{"gap at the end", {}, {}, 0, false}, Cell{}, Cell{}});
+      row.cells.insert(row.cells.end(), {text_cell("gap at the end"), Cell{}, Cell{}});
     }
-    // Of a recording only the order on a track is known without an edge.
-    const bool by_order = part.certainty == Certainty::Predicted && run->info.kind != RunKind::Predicted;
-    const std::string_view certainty = by_order ? "order on the track" : name_of(part.certainty);
-    row.cells.push_back({words(certainty), {}, {}, 0, false});
+    row.cells.push_back(text_cell(words(name_of(part.certainty))));
     content.table.rows.push_back(std::move(row));
   }
   content.summary = QString("Of %1 on the critical path, <b>%2</b> are work (%3 communication) and <b>%4</b> gaps.")
                         .arg(words(work + gap), words(work), words(communication), words(gap));
   add_rest(content.table,
            run->report.critical_path.size() - std::min(run->report.critical_path.size(), content.table.rows.size()));
+  const std::vector<std::uint32_t> beside = work_beside(*run, most_beside);
+  for (const std::uint32_t at : beside) {
+    TableRow row;
+    row.cells = {time_cell(timeline.slices()[at].duration), no_number, time_cell(run->slack[at]),
+                 time_cell(timeline.slices()[at].start)};
+    add_place(timeline, SliceId{at + 1}, "", row);
+    row.cells.push_back(text_cell("beside the path"));
+    row.slice = SliceRef{*session.chosen(), SliceId{at + 1}};
+    content.table.rows.push_back(std::move(row));
+  }
+  // Peers on other ranks of what is on the path have none either.
+  const auto next = std::ranges::find_if(beside, [&](std::uint32_t at) { return run->slack[at].count() > 0; });
+  if (next != beside.end())
+    content.summary += QString(" Beside it the least slack has %1 of rank %2: <b>%3</b>.")
+                           .arg(words(cut(short_name(title_of(timeline, SliceId{*next + 1})), 40)).toHtmlEscaped())
+                           .arg(timeline.track(timeline.slices()[*next].track).rank)
+                           .arg(words(run->slack[*next]));
   return content;
 }
 

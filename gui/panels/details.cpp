@@ -108,6 +108,9 @@ TablePanel::Content details_of(const Session& session) {
   rows.row("Family", name_of(slice.family));
   rows.time("Start", slice.start + session.shift(current->run));
   rows.time("Duration", slice.duration);
+  if (const Picoseconds slack = run.slack[current->slice.row()]; slack != no_slack)
+    rows.row("Slack", slack.count() > 0 ? words(slack) + " longer would not move the end"
+                                        : QString("none: the end hangs on it"));
   if (const std::optional<SliceRef> partner = session.partner_of(*current)) {
     const Run& other = *session.run(partner->run);
     const Slice& there = other.timeline->slice(partner->slice);

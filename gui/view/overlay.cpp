@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 #include <set>
 
 namespace stave::gui {
@@ -21,8 +22,13 @@ QColor colour_of(Rgb colour, int alpha = 255) {
 
 class OverlayPainter {
  public:
-  OverlayPainter(QPainter& painter, const Frame& frame)
-      : painter_(painter), frame_(frame), scene_(frame.scene), layout_(frame.layout), theme_(frame.theme) {}
+  OverlayPainter(QPainter& painter, const Canvas& canvas, const Frame& frame)
+      : painter_(painter),
+        canvas_(canvas),
+        frame_(frame),
+        scene_(frame.scene),
+        layout_(frame.layout),
+        theme_(frame.theme) {}
 
   void range(const RangeSelection& range) {
     const double left = x(range.span.start), right = std::max(x(range.span.end), left + 1);
@@ -115,50 +121,50 @@ class OverlayPainter {
   }
 
   void marks() {
-    std::vector<bool> drawn(layout_.rows.size() * static_cast<std::size_t>(frame_.tracks));
+    if (scene_.marks.empty()) return;
+    Cells cells = no_cells();
     for (std::size_t i = 0; i < scene_.marks.size(); ++i) {
       const SliceRef& ref = scene_.marks[i];
-      const Slice& slice = slice_of(scene_, ref);
-      const int place = layout_.places[ref.run][slice.track.value];
-      if (place < 0) continue;
-      const TimeSpan span = span_of(scene_, ref);
-      const double left = frame_.view.time.x(span.start), right = frame_.view.time.x(span.end);
-      if (right < 0 || left >= frame_.tracks) continue;
-      const PlacedRow& placed = layout_.rows[static_cast<std::size_t>(place)];
-      if (const int y = top_of(layout_, frame_.view, placed);
-          y + placed.height < layout_.top() || y > frame_.view.height)
-        continue;
       const bool current = scene_.mark == i;
-      const auto cell = static_cast<std::size_t>(place) * static_cast<std::size_t>(frame_.tracks) +
-                        static_cast<std::size_t>(std::max(left, 0.0));
-      if (drawn[cell] && !current) continue;
-      drawn[cell] = true;
-      outline(ref, colour_of(theme_.mark), current ? 3 : right - left < 3 ? 1 : 2);
+      const std::optional<double> width = width_to_draw(ref, cells, current);
+      if (width) outline(ref, theme_.mark, current ? 3 : *width < 3 ? 1 : 2);
     }
   }
 
-  void outline(SliceRef ref, const QColor& colour, double thick) {
+  // Of many slices in a pixel one: it costs pixels, not slices.
+  void outlines(const std::vector<SliceRef>& slices, Rgb colour, double thick) {
+    if (slices.empty()) return;
+    Cells cells = no_cells();
+    for (const SliceRef& ref : slices)
+      if (width_to_draw(ref, cells, false)) outline(ref, colour, thick);
+  }
+
+  // Of 256: how much it covers.
+  void outline(SliceRef ref, Rgb colour, double thick, unsigned cover = 256) {
     const auto box = box_of(scene_, layout_, frame_.view, ref);
     if (!box) return;
-    thick = std::max(1.0, std::round(thick * layout_.metrics.scale));
-    double left = std::floor(box->x), right = std::floor(box->x + box->width);
+    const int line = std::max(1, static_cast<int>(std::lround(thick * layout_.metrics.scale)));
+    const auto pixel = [&](double at) {
+      return static_cast<int>(std::floor(std::clamp(at, -200.0, frame_.view.width + 200.0)));
+    };
+    const int left = pixel(box->x), right = pixel(box->x + box->width);
+    const int top = static_cast<int>(box->y), bottom = top + static_cast<int>(box->height);
+    const auto fill = [&](int x, int y, int end_x, int end_y) {
+      const int first = box->pinned ? layout_.top() : layout_.rows_top();
+      const int last = box->pinned ? std::min(canvas_.bottom, layout_.rows_top()) : canvas_.bottom;
+      for (int row = std::max(y, first); row < std::min(end_y, last); ++row)
+        for (int at = std::max(x, layout_.names); at < std::min(end_x, canvas_.width); ++at)
+          canvas_.line(row)[at] = cover < 256 ? blend(canvas_.line(row)[at], colour, cover) : colour;
+    };
     // A thin slice is shown by a bar around it.
-    if (right - left < 2 * thick + 1) {
-      const double middle = std::floor((left + right) / 2);
-      painter_.setPen(Qt::NoPen);
-      clip(box->pinned);
-      painter_.fillRect(QRectF(middle - std::floor(thick / 2), box->y, std::max(thick, 1.0), box->height), colour);
-      return clip_all();
+    if (right - left < 2 * line + 1) {
+      const int first = (left + right) / 2 - line / 2;
+      return fill(first, top, first + line, bottom);
     }
-    left = std::max(left, -100.0);
-    right = std::min(right, frame_.view.width + 100.0);
-    clip(box->pinned);
-    const double height = box->height, top = box->y;
-    painter_.fillRect(QRectF(left, top, right - left, thick), colour);
-    painter_.fillRect(QRectF(left, top + height - thick, right - left, thick), colour);
-    painter_.fillRect(QRectF(left, top, thick, height), colour);
-    painter_.fillRect(QRectF(right - thick, top, thick, height), colour);
-    clip_all();
+    fill(left, top, right, top + line);
+    fill(left, bottom - line, right, bottom);
+    fill(left, top + line, left + line, bottom - line);
+    fill(right - line, top + line, right, bottom - line);
   }
 
   void rubber(const Box& box) {
@@ -181,6 +187,43 @@ class OverlayPainter {
   }
 
  private:
+  // By lane and the pixel that it begins in, where an outline that is drawn already ends.
+  struct Cells {
+    std::vector<std::size_t> first_lane;  // by placed row
+    std::vector<std::int32_t> ends;
+  };
+
+  Cells no_cells() const {
+    Cells cells;
+    std::size_t lanes = 0;
+    for (const PlacedRow& placed : layout_.rows) {
+      cells.first_lane.push_back(lanes);
+      lanes += static_cast<std::size_t>(placed.lanes);
+    }
+    cells.ends.assign(lanes * static_cast<std::size_t>(frame_.tracks), -1);
+    return cells;
+  }
+
+  // None if it is out of view, or hidden by one that is drawn already unless it is `always` drawn.
+  std::optional<double> width_to_draw(const SliceRef& ref, Cells& cells, bool always) const {
+    const Slice& slice = slice_of(scene_, ref);
+    const int place = layout_.places[ref.run][slice.track.value];
+    if (place < 0) return std::nullopt;
+    const TimeSpan span = span_of(scene_, ref);
+    const double left = frame_.view.time.x(span.start), right = frame_.view.time.x(span.end);
+    if (right < 0 || left >= frame_.tracks) return std::nullopt;
+    const PlacedRow& placed = layout_.rows[static_cast<std::size_t>(place)];
+    const int y = top_of(layout_, frame_.view, placed);
+    if (y + placed.height < layout_.top() || y > frame_.view.height) return std::nullopt;
+    std::size_t lane = cells.first_lane[static_cast<std::size_t>(place)];
+    if (placed.lanes > 1) lane += scene_.runs[ref.run].lod->lane_of(ref.slice);
+    const auto cell = lane * static_cast<std::size_t>(frame_.tracks) + static_cast<std::size_t>(std::max(left, 0.0));
+    const auto end = static_cast<std::int32_t>(std::min<double>(right, frame_.tracks));
+    if (cells.ends[cell] >= end && !always) return std::nullopt;
+    cells.ends[cell] = std::max(cells.ends[cell], end);
+    return right - left;
+  }
+
   double x(Time time) const {
     return layout_.names + std::clamp(frame_.view.time.x(time), -100.0, frame_.tracks + 100.0);
   }
@@ -215,6 +258,7 @@ class OverlayPainter {
   }
 
   QPainter& painter_;
+  const Canvas& canvas_;  // of the same picture
   const Frame& frame_;
   const Scene& scene_;
   const Layout& layout_;
@@ -223,17 +267,17 @@ class OverlayPainter {
 
 }  // namespace
 
-void paint_overlay(QPainter& painter, const Frame& frame, const PaintOptions& options) {
+void paint_overlay(QPainter& painter, const Canvas& canvas, const Frame& frame, const PaintOptions& options) {
   const Scene& scene = frame.scene;
-  OverlayPainter overlay(painter, frame);
+  OverlayPainter overlay(painter, canvas, frame);
   overlay.clip_all();
   if (scene.range) overlay.range(*scene.range);
   overlay.bookmarks();
   for (const PathInView& path : scene.paths) overlay.path(path);
   overlay.marks();
-  for (const SliceRef& partner : scene.partners) overlay.outline(partner, colour_of(frame.theme.partner), 2);
-  if (scene.hovered) overlay.outline(*scene.hovered, colour_of(frame.theme.accent, 170), 1);
-  for (const SliceRef& selected : scene.selection) overlay.outline(selected, colour_of(frame.theme.accent), 2);
+  overlay.outlines(scene.partners, frame.theme.partner, 2);
+  if (scene.hovered) overlay.outline(*scene.hovered, frame.theme.accent, 1, 170);
+  overlay.outlines(scene.selection, frame.theme.accent, 2);
   overlay.arrows();
   if (scene.measured) overlay.measured(*scene.measured);
   if (options.rubber) overlay.rubber(*options.rubber);

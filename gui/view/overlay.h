@@ -9,6 +9,6 @@
 
 namespace stave::gui {
 
-void paint_overlay(QPainter& painter, const Frame& frame, const PaintOptions& options);
+void paint_overlay(QPainter& painter, const Canvas& canvas, const Frame& frame, const PaintOptions& options);
 
 }  // namespace stave::gui

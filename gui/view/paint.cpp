@@ -96,7 +96,7 @@ void paint(QImage& image, const Scene& scene, const Layout& layout, const Viewpo
     }
   }
   QPainter painter(&image);
-  paint_overlay(painter, frame, options);
+  paint_overlay(painter, canvas, frame, options);
   paint_top(painter, canvas, frame, state.minimap, state.labels);
 }
 

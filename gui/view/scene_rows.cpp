@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t many_tracks = 8;
 constexpr std::size_t many_ranks = 8;
 constexpr std::size_t open_ranks = 4;
+constexpr std::size_t open_range_lanes = 2;
 
 std::string name_of_track(const Track& track) {
   if (!track.name.empty()) return track.name;
@@ -79,6 +80,21 @@ std::string name_of_rank(const RunInView& run, std::uint32_t rank) {
   return name;
 }
 
+std::size_t lane_count(const std::vector<RunInView>& runs, const std::vector<TrackGroup>& groups) {
+  std::size_t lanes = 0;
+  for (const TrackGroup& group : groups)
+    for (const auto& [run, track] : group.tracks) lanes += runs[run].lod->track(track).lanes.size();
+  return lanes;
+}
+
+// At first: what is beside the devices should not take their room.
+bool is_folded(const std::vector<RunInView>& runs, Section section, const std::vector<TrackGroup>& groups,
+               bool device) {
+  if (section == Section::Host) return device;
+  if (section == Section::Ranges) return device && lane_count(runs, groups) > open_range_lanes;
+  return groups.size() > many_tracks;
+}
+
 void add_rows(const std::vector<RunInView>& runs, const Ranks& ranks, bool interleaved, std::uint8_t depth,
               std::vector<Row>& rows) {
   std::size_t seen = 0;
@@ -96,7 +112,7 @@ void add_rows(const std::vector<RunInView>& runs, const Ranks& ranks, bool inter
         Row group{
             .kind = Row::Kind::Group, .depth = below++, .run = header.run, .rank = rank, .name = std::string(name)};
         group.key = fmt::format("rank {}/{}", rank, name);
-        group.folded = section == Section::Host ? device : section != Section::Ranges && groups.size() > many_tracks;
+        group.folded = is_folded(runs, section, groups, device);
         rows.push_back(group);
       }
       for (const TrackGroup& group : groups)

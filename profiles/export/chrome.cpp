@@ -40,7 +40,7 @@ KinetoKind kineto_kind_of(const SliceRow& row, const Track& track) {
 class ChromeWriter {
  public:
   ChromeWriter(RunCursor& run, OutputFile& out, RunFlows flows, bool correlations)
-      : run_(run), out_(out), flows_(std::move(flows)), correlations_(correlations) {}
+      : run_(run), out_(out), flows_(std::move(flows)), correlations_(correlations), steps_(run) {}
 
   Result<void> write(const ExportOptions& options, ExportReport& report, Progress* progress) {
     head(options);
@@ -50,6 +50,7 @@ class ChromeWriter {
       return {};
     }));
     report.edges = static_cast<std::int64_t>(flows_.size());
+    steps_.count(report);
     TRY_VOID(run_.counters([&](const CounterSample& sample) -> Result<void> {
       if (!std::isfinite(sample.value)) {
         ++report.left_out["samples that are no number"];
@@ -165,7 +166,10 @@ class ChromeWriter {
         args_ += args_.empty() ? "" : ", ";
         args_ += member;
       });
-    } else if (row.collective) {
+    }
+    const bool described = row.args.find("\"Collective name\"") != std::string_view::npos ||
+                           row.args.find("\"Process Group Name\"") != std::string_view::npos;
+    if (row.collective && !described) {
       const CollectiveDetail& detail = *row.collective;
       put("Collective name", json_quoted(run_.head().text(detail.op)));
       put("Process Group Name", json_quoted(run_.head().text(detail.communicator)));
@@ -179,6 +183,7 @@ class ChromeWriter {
 
   void slice(const SliceRow& row) {
     const Track& track = run_.track(row.slice);
+    steps_.see(row, track);
     if (row.slice.track != current_) {
       current_ = row.slice.track;
       lanes_named_ = 0;
@@ -205,6 +210,7 @@ class ChromeWriter {
   OutputFile& out_;
   RunFlows flows_;
   bool correlations_;
+  StepRanges steps_;
   bool first_ = true;
   std::string args_;
   TrackId current_{};

@@ -59,6 +59,7 @@ Result<ExportReport> export_csv(RunCursor& run, const ExportOptions&, const std:
   }));
   TRY(const std::int64_t edges, run.flow_count());
   if (edges > 0) report.left_out["edges"] = edges;
+  TRY_VOID(count_arguments(run, report));
   TRY_VOID(run.counters([&](const CounterSample&) -> Result<void> {
     ++report.left_out["samples of counters"];
     return {};

@@ -7,9 +7,11 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "profiles/export/run_cursor.h"
 
@@ -43,6 +45,20 @@ std::span<const Exporter> exporters();
 
 // By name, or if that is empty by the end of the file's name. STV0960 lists what there is.
 Result<const Exporter*> find_exporter(std::string_view name, const std::string& path);
+
+// For formats that have no place for the arguments of events.
+Result<void> count_arguments(RunCursor& run, ExportReport& report);
+
+// Steps for which a run has no range of the same time: in formats that know a step by its range, they go.
+class StepRanges {
+ public:
+  explicit StepRanges(const RunCursor& run);
+  void see(const SliceRow& row, const Track& track);
+  void count(ExportReport& report) const;
+
+ private:
+  std::set<std::tuple<std::uint32_t, std::int64_t, std::int64_t>> left_;  // rank, start, end in ns
+};
 
 Result<ExportReport> export_perfetto(RunCursor& run, const ExportOptions& options, const std::string& path,
                                      Progress* progress);

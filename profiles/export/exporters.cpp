@@ -19,6 +19,28 @@ constexpr Exporter export_table[] = {
 
 }  // namespace
 
+Result<void> count_arguments(RunCursor& run, ExportReport& report) {
+  TRY(const std::int64_t count, run.args_count());
+  if (count > 0) report.left_out["arguments of events"] = count;
+  return {};
+}
+
+StepRanges::StepRanges(const RunCursor& run) {
+  const TimeSpan window = run.filter().window;
+  for (const StepSpan& step : run.head().steps())
+    if (run.filter().has_rank(step.rank) && step.start < window.end && step.end > window.start)
+      left_.emplace(step.rank, floor_ns(step.start), floor_ns(step.end));
+}
+
+void StepRanges::see(const SliceRow& row, const Track& track) {
+  if (track.kind == TrackKind::Range && !left_.empty())
+    left_.erase({track.rank, floor_ns(row.slice.start), floor_ns(row.slice.end())});
+}
+
+void StepRanges::count(ExportReport& report) const {
+  if (!left_.empty()) report.left_out["steps without a range"] = static_cast<std::int64_t>(left_.size());
+}
+
 std::span<const Exporter> exporters() { return export_table; }
 
 Result<const Exporter*> find_exporter(std::string_view name, const std::string& path) {

@@ -47,7 +47,12 @@ class NsysTable {
 class NsysWriter {
  public:
   NsysWriter(RunCursor& run, sqlite::Database& database, RunFlows flows, bool correlations, ExportReport& report)
-      : run_(run), database_(database), flows_(std::move(flows)), correlations_(correlations), report_(report) {}
+      : run_(run),
+        database_(database),
+        flows_(std::move(flows)),
+        correlations_(correlations),
+        report_(report),
+        steps_(run) {}
 
   Result<void> write(const ExportOptions& options, Progress* progress) {
     for (const char* table : nsys_schema::tables()) TRY_VOID(database_.execute(table));
@@ -66,6 +71,8 @@ class NsysWriter {
         ++report_.edges;
       else
         ++report_.left_out["edges that are no launch"];
+    TRY_VOID(count_arguments(run_, report_));
+    steps_.count(report_);
     TRY_VOID(about(options));
     return strings();
   }
@@ -101,6 +108,8 @@ class NsysWriter {
   Result<void> slice(const SliceRow& row) {
     const Track& track = run_.track(row.slice);
     const bool host = track.kind == TrackKind::Host;
+    steps_.see(row, track);
+    if (row.collective) ++report_.left_out["descriptions of collectives (communicator, number, bytes)"];
     if (track.kind == TrackKind::Stream || track.kind == TrackKind::CopyEngine) return device_work(row, track);
     if (host && (row.call || row.slice.family == Family::HostApi)) return call(row, track);
     if (host && row.slice.family == Family::Stream && !track.device) return call(row, track);
@@ -276,6 +285,7 @@ class NsysWriter {
   RunFlows flows_;
   bool correlations_;
   ExportReport& report_;
+  StepRanges steps_;
   Strings strings_;
   std::map<std::int64_t, std::string> threads_;
   std::set<std::string> unknown_;

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "profiles/export/exporter.h"
 #include "profiles/export/lanes.h"
@@ -18,9 +20,30 @@ using PacketBuilder = pbf_builder<pb::Packet>;
 using EventBuilder = pbf_builder<pb::TrackEvent>;
 
 // The names of debug annotations; interned ids count from 1.
-enum class Annotation : std::uint8_t { Command, Step, Stream, Device, Grid, Block, Bytes, Communicator, DurationPs };
-constexpr std::string_view annotation_names[] = {"command", "step",  "stream",       "device",     "grid",
-                                                 "block",   "bytes", "communicator", "duration_ps"};
+enum class Annotation : std::uint8_t {
+  Command,
+  Step,
+  Stream,
+  Device,
+  Grid,
+  Block,
+  Bytes,
+  Communicator,
+  DurationPs,
+  Op,
+  Sequence,
+  Dtype,
+  Count,
+  Ranks,
+  MatchedBy,
+  Family,
+  Label,
+  Phase,
+};
+constexpr std::string_view annotation_names[] = {
+    "command", "step",     "stream", "device", "grid",  "block",      "bytes",  "communicator", "duration_ps",
+    "op",      "sequence", "dtype",  "count",  "ranks", "matched_by", "family", "label",        "phase"};
+constexpr std::uint64_t step_category_iid = std::uint64_t{family_count} + 1;
 
 // FNV-1a, 64 bits: the same for the same place in a run, and rarely 0.
 std::uint64_t stable_uuid(std::string_view text) {
@@ -38,12 +61,17 @@ class PerfettoWriter {
 
   Result<void> write(const ExportOptions& options, ExportReport& report, Progress* progress) {
     head(options);
+    for (const StepSpan& step : run_.head().steps())
+      if (run_.filter().has_rank(step.rank) && meets_window(step)) this->step(step);
     TRY_VOID(run_.slices(RunCursor::Order::Tracks, false, progress, [&](const SliceRow& row) -> Result<void> {
       ++report.slices;
       slice(row);
       return {};
     }));
-    report.edges = gpu_stages_ ? waits_ : static_cast<std::int64_t>(flows_.size());
+    const auto edges = static_cast<std::int64_t>(flows_.size());
+    report.edges = gpu_stages_ ? waits_ : edges;
+    if (report.edges < edges) report.left_out["edges that are no wait of a stream"] = edges - report.edges;
+    TRY_VOID(count_arguments(run_, report));
     return run_.counters([&](const CounterSample& sample) -> Result<void> {
       if (!std::isfinite(sample.value)) {
         ++report.left_out["samples that are no number"];
@@ -77,7 +105,8 @@ class PerfettoWriter {
     for (std::size_t i = 0; i < std::size(annotation_names); ++i)
       out_.intern(pb::InternedData::annotation_names, i + 1, annotation_names[i]);
     for (std::uint8_t f = 0; f < family_count; ++f)
-      out_.intern(pb::InternedData::event_categories, f + 1u, name_of(static_cast<Family>(f)));
+      out_.intern(pb::InternedData::event_categories, f + 1u, name_of(static_cast<stave::Family>(f)));
+    out_.intern(pb::InternedData::event_categories, step_category_iid, pb::step_category);
     std::map<std::uint32_t, std::string> ranks;
     for (const Track& track : run_.head().tracks())
       if (run_.filter().has_rank(track.rank)) ranks[track.rank] = fmt::format("rank {}", track.rank);
@@ -156,6 +185,58 @@ class PerfettoWriter {
     annotation.add_string(pb::DebugAnnotation::string_value, utf8_text(value));
   }
 
+  bool meets_window(const StepSpan& step) const {
+    const TimeSpan window = run_.filter().window;
+    return step.start < window.end && step.end > window.start;
+  }
+
+  // Steps lie on tracks of their own, above the rank's others.
+  void step(const StepSpan& step) {
+    const std::int64_t start = floor_ns(step.start), end = floor_ns(std::max(step.start, step.end));
+    const std::uint32_t lane = step_places_.try_emplace(step.rank, false).first->second.place(start, end).lane;
+    const std::uint64_t uuid = stable_uuid(fmt::format("rank {} steps lane {}", step.rank, lane));
+    if (step_tracks_.insert(uuid).second)
+      out_.packet(std::nullopt, [&](PacketBuilder& to) {
+        pbf_builder<pb::TrackDescriptor> descriptor(to, pb::Packet::track_descriptor);
+        descriptor.add_uint64(pb::TrackDescriptor::uuid, uuid);
+        descriptor.add_string(pb::TrackDescriptor::name, "steps");
+        descriptor.add_uint64(pb::TrackDescriptor::parent, process_uuid(step.rank));
+        descriptor.add_int32(pb::TrackDescriptor::sibling_order_rank, -1);
+        descriptor.add_enum(pb::TrackDescriptor::sibling_merge_behavior, pb::merge_by_sibling_merge_key);
+        descriptor.add_string(pb::TrackDescriptor::sibling_merge_key, "steps");
+      });
+    packet_at(start, [&](PacketBuilder& to) {
+      EventBuilder event(to, pb::Packet::track_event);
+      event.add_enum(pb::TrackEvent::type, static_cast<int>(pb::EventType::begin));
+      event.add_uint64(pb::TrackEvent::track, uuid);
+      event.add_string(pb::TrackEvent::name,
+                       step.label.empty() ? fmt::format("step {}", step.step) : utf8_text(step.label));
+      event.add_uint64(pb::TrackEvent::category_iids, step_category_iid);
+      annotate(event, Step, step.step);
+      annotate(event, Label, step.label);
+      annotate(event, Phase, name_of(step.phase));
+    });
+    packet_at(end, [&](PacketBuilder& to) {
+      EventBuilder event(to, pb::Packet::track_event);
+      event.add_enum(pb::TrackEvent::type, static_cast<int>(pb::EventType::end));
+      event.add_uint64(pb::TrackEvent::track, uuid);
+    });
+  }
+
+  // What is known of a collective; `put` writes a number or a text.
+  template <class Put>
+  void collective_details(const CollectiveDetail& detail, Put put) const {
+    const Timeline& head = run_.head();
+    put(Annotation::Communicator, head.text(detail.communicator));
+    put(Annotation::Sequence, detail.sequence);
+    put(Annotation::Op, head.text(detail.op));
+    if (detail.dtype) put(Annotation::Dtype, head.text(detail.dtype));
+    if (detail.count) put(Annotation::Count, *detail.count);
+    if (detail.bytes) put(Annotation::Bytes, *detail.bytes);
+    if (detail.ranks != 0) put(Annotation::Ranks, std::int64_t{detail.ranks});
+    put(Annotation::MatchedBy, name_of(detail.matched_by));
+  }
+
   void details(EventBuilder& event, const SliceRow& row, const Track& track) {
     if (row.slice.command) annotate(event, Command, run_.head().command(row.slice.command).key);
     if (row.slice.step) annotate(event, Step, row.slice.step.value);
@@ -165,10 +246,8 @@ class PerfettoWriter {
     if (row.kernel && row.kernel->block)
       annotate(event, Block, fmt::format("{}", fmt::join(*row.kernel->block, " x ")));
     if (row.copy && row.copy->bytes) annotate(event, Bytes, *row.copy->bytes);
-    if (row.collective) {
-      annotate(event, Communicator, run_.head().text(row.collective->communicator));
-      if (row.collective->bytes) annotate(event, Bytes, *row.collective->bytes);
-    }
+    if (row.collective)
+      collective_details(*row.collective, [&](Annotation what, const auto& value) { annotate(event, what, value); });
     // What nanoseconds do not show.
     if (row.slice.duration.count() % 1000 != 0) annotate(event, DurationPs, row.slice.duration.count());
   }
@@ -220,6 +299,10 @@ class PerfettoWriter {
     extra.add_string(pb::ExtraData::value, utf8_text(value));
   }
 
+  static void extra(pbf_builder<pb::RenderStage>& event, Annotation what, std::int64_t value) {
+    extra(event, what, std::to_string(value));
+  }
+
   void stage(const SliceRow& row, const Track& track, std::int64_t start, std::int64_t end) {
     // Queues and stages share one table; queues come first there.
     const std::uint64_t queue = row.slice.track.value + std::uint64_t{1};
@@ -253,8 +336,12 @@ class PerfettoWriter {
         ++waits_;
       }
       if (row.slice.command) extra(event, Command, run_.head().command(row.slice.command).key);
-      if (row.slice.step) extra(event, Step, std::to_string(row.slice.step.value));
-      if (track.stream) extra(event, Stream, std::to_string(*track.stream));
+      extra(event, Annotation::Family, name_of(row.slice.family));
+      if (row.slice.step) extra(event, Step, std::int64_t{row.slice.step.value});
+      if (track.stream) extra(event, Stream, *track.stream);
+      if (row.copy && row.copy->bytes) extra(event, Bytes, *row.copy->bytes);
+      if (row.collective)
+        collective_details(*row.collective, [&](Annotation what, const auto& value) { extra(event, what, value); });
       if (row.kernel && row.kernel->grid && row.kernel->block) {
         pbf_builder<pb::Launch> launch(event, pb::RenderStage::launch);
         dims3(launch, pb::Launch::grid, *row.kernel->grid);
@@ -285,6 +372,8 @@ class PerfettoWriter {
   TrackId current_{}, described_{};
   std::uint32_t lanes_described_ = 0;
   Lanes places_{false};
+  std::map<std::uint32_t, Lanes> step_places_;  // by rank
+  std::set<std::uint64_t> step_tracks_;         // that were described
   std::int64_t waits_ = 0;
 };
 
@@ -294,6 +383,7 @@ Result<ExportReport> write_perfetto(RunCursor& run, const ExportOptions& options
   TRY(const RunCursor::Extent extent, run.extent());
   // Timestamps have no sign.
   if (extent.slices > 0) report.shift_ns = std::max<std::int64_t>(0, -floor_ns(extent.span.start));
+  for (const StepSpan& step : run.head().steps()) report.shift_ns = std::max(report.shift_ns, -floor_ns(step.start));
   TRY_VOID(run.counters([&](const CounterSample& sample) -> Result<void> {
     report.shift_ns = std::max(report.shift_ns, -floor_ns(sample.time));
     return {};

@@ -17,13 +17,13 @@ constexpr std::string_view slice_columns =
     "k.dynamicSharedMemory, k.demangledName, c.slice_id, c.is_memset, c.correlationId, c.graphNodeId, c.bytes, "
     "c.value, c.copyKind, c.srcKind, c.dstKind, c.srcDeviceId, c.dstDeviceId, a.slice_id, a.correlationId, "
     "a.returnValue, l.slice_id, l.communicator, l.sequence, l.op, l.dtype, l.count, l.bytes, l.ranks, "
-    "l.arrival_wait_ps, l.transfer_ps";
+    "l.arrival_wait_ps, l.transfer_ps, l.matched_by";
 constexpr std::string_view slice_joins =
     " FROM STAVE_SLICE s LEFT JOIN STAVE_KERNEL k ON k.slice_id = s.slice_id "
     "LEFT JOIN STAVE_COPY c ON c.slice_id = s.slice_id LEFT JOIN STAVE_API a ON a.slice_id = s.slice_id "
     "LEFT JOIN STAVE_COLLECTIVE l ON l.slice_id = s.slice_id";
 
-// What is known of a slice beside it: the columns from k.slice_id to l.transfer_ps.
+// What is known of a slice beside it: the columns from k.slice_id to l.matched_by.
 void fill_details(RowColumns& c, std::size_t names, SliceRow& row) {
   const auto there = [&](int columns) {
     const bool is = !c.null();
@@ -33,7 +33,7 @@ void fill_details(RowColumns& c, std::size_t names, SliceRow& row) {
   if (there(kernel_detail_columns)) row.kernel = kernel_detail(c, row.id, names);
   if (there(copy_detail_columns)) row.copy = copy_detail(c, row.id);
   if (there(2)) row.call = ApiDetail{row.id, c.maybe_i64(), c.maybe_i64()};
-  if (!there(9)) return;
+  if (!there(10)) return;
   CollectiveDetail& detail = row.collective.emplace();
   detail.slice = row.id;
   detail.communicator = c.id<StringId>(1, names);
@@ -45,6 +45,7 @@ void fill_details(RowColumns& c, std::size_t names, SliceRow& row) {
   detail.ranks = c.u32();
   detail.arrival_wait = c.maybe_time();
   detail.transfer = c.maybe_time();
+  detail.matched_by = c.word(matched_by_named);
 }
 
 Failure damaged_row(const sqlite::Database& database, std::string_view table) {
@@ -189,6 +190,12 @@ Result<std::int64_t> RunCursor::flow_count() {
   const RowRange& range = rows_.range[store_schema::Flow];
   return database_.integer(
       fmt::format("SELECT count(*) FROM STAVE_FLOW WHERE flow_id >= {} AND flow_id < {}", range.first, range.end));
+}
+
+Result<std::int64_t> RunCursor::args_count() {
+  const RowRange& range = rows_.range[store_schema::Slice];
+  return database_.integer(
+      fmt::format("SELECT count(*) FROM STAVE_ARGS WHERE slice_id >= {} AND slice_id < {}", range.first, range.end));
 }
 
 Result<RunCursor::Extent> RunCursor::extent() {

@@ -64,6 +64,7 @@ class RunCursor {
   Result<void> counters(const std::function<Result<void>(const CounterSample&)>& take);
   Result<RunFlows> flows();
   Result<std::int64_t> flow_count();  // of the whole run
+  Result<std::int64_t> args_count();  // events with arguments, of the whole run
   // From the first start to the last end of the slices that are meant, and how many they are.
   struct Extent {
     TimeSpan span{};

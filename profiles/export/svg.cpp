@@ -17,7 +17,7 @@ namespace {
 
 // Pixels.
 constexpr double left_margin = 190, right_margin = 16, row_height = 18, row_gap = 2, rank_gap = 20, head_height = 66,
-                 legend_height = 34, letter_width = 6.1, least_bar = 0.5;
+                 legend_height = 34, letter_width = 6.1, least_bar = 0.5, least_outlined = 3;
 constexpr std::size_t most_rows = 400;
 
 // A step of 1, 2 or 5 times a power of ten, for at most `most` marks.
@@ -165,8 +165,8 @@ class Picture {
     const std::string hover =
         fmt::format("{}\n{} {}, from {} µs", xml_text(row.name), in_unit(slice.duration.count(), unit), unit.name,
                     in_unit(slice.start.count(), {"µs", 1'000'000}));
-    out += fmt::format("<g class=\"{}\"><title>{}</title><rect x=\"{:.2f}\" width=\"{:.2f}\" height=\"{}\"/>",
-                       name_of(slice.family), hover, x0, x1 - x0, row_height);
+    out += fmt::format("<g class=\"{}{}\"><title>{}</title><rect x=\"{:.2f}\" width=\"{:.2f}\" height=\"{}\"/>",
+                       name_of(slice.family), x1 - x0 < least_outlined ? " thin" : "", hover, x0, x1 - x0, row_height);
     if (row.collective && row.collective->arrival_wait && row.collective->arrival_wait->count() > 0) {
       const double waits_to = std::min(x_of(slice.start + *row.collective->arrival_wait), x1);
       if (waits_to - x0 > 1)
@@ -185,16 +185,20 @@ class Picture {
         "role=\"img\" aria-label=\"{2}\">\n<title>{2}</title>\n<style>\n"
         "text {{ font: 11px 'DejaVu Sans', Verdana, sans-serif; fill: #222; }}\n"
         ".title {{ font-size: 15px; font-weight: bold; }}\n.rank {{ font-weight: bold; }}\n"
-        ".row {{ fill: #f5f5f5; }}\n.grid {{ stroke: #d0d0d0; }}\n.waits {{ fill: #fff; fill-opacity: 0.55; }}\n"
-        "g > rect {{ stroke: #fff; stroke-width: 0.5; }}\n",
+        ".row {{ fill: #f5f5f5; }}\n.grid {{ stroke: #d0d0d0; }}\n"
+        "g > rect {{ stroke: #fff; stroke-width: 0.5; }}\n.thin rect {{ stroke: none; }}\n",
         width_, height, xml_text(title));
     for (std::uint8_t f = 0; f < family_count; ++f) {
       const Paint paint = paint_of(static_cast<Family>(f));
       out += fmt::format(".{0} rect {{ fill: {1}; }} .{0} text {{ fill: {2}; }}\n", name_of(static_cast<Family>(f)),
                          paint.fill, paint.text);
     }
-    // Behind the families, so that it wins.
-    out += "g rect.waits { fill: #fff; }\n</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
+    // Behind the families, so that it wins. Stripes: where slices are dense, bars are pale.
+    out += "g rect.waits { fill: url(#stripes); stroke: none; }\n</style>\n";
+    out +=
+        "<defs><pattern id=\"stripes\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\" "
+        "patternTransform=\"rotate(45)\"><path d=\"M 0 0 h 3 v 6 h -3 z\" fill=\"#fff\" fill-opacity=\"0.5\"/>"
+        "</pattern></defs>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
     out += fmt::format("<text class=\"title\" x=\"8\" y=\"22\">{}</text>\n", fitting(title, (width_ - 16) * 0.72));
     return out;
   }
@@ -230,7 +234,11 @@ class Picture {
       x += 17 + letter_width * static_cast<double>(name.size()) + 20;
     }
     if (used_[static_cast<std::size_t>(Family::Collective)])
-      out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\">pale: waits for its peers</text>\n", x, y);
+      out += fmt::format(
+          "<g class=\"{0}\"><rect x=\"{1:.1f}\" y=\"{2:.1f}\" width=\"12\" height=\"12\"/>"
+          "<rect class=\"waits\" x=\"{1:.1f}\" y=\"{2:.1f}\" width=\"12\" height=\"12\"/></g>"
+          "<text x=\"{3:.1f}\" y=\"{4:.1f}\">waits for its peers</text>\n",
+          name_of(Family::Collective), x, y - 10, x + 17, y);
     return out;
   }
 

@@ -9,6 +9,8 @@
 namespace stave {
 namespace {
 
+// Ranks of a run end a collective within microseconds; clocks drift by some tens within a trace.
+constexpr WideTime together = WideTime{1'000'000'000};             // one millisecond
 constexpr WideTime far_apart = WideTime{600} * 1'000'000'000'000;  // ten minutes
 
 using Key = std::tuple<std::string_view, std::uint32_t, std::int64_t>;  // communicator, step, sequence
@@ -26,7 +28,7 @@ void number(RankClock& rank) {
   for (CollectiveSpan& span : spans) {
     const std::int64_t position = next[{span.communicator, span.step}]++;
     if (!span.numbered) span.sequence = position;
-    span.matched_by = span.numbered ? MatchedBy::Ids : MatchedBy::Order;
+    span.matched_by = span.numbered && !span.by_order ? MatchedBy::Ids : MatchedBy::Order;
   }
 }
 
@@ -86,36 +88,51 @@ void match_collectives(std::vector<RankClock>& ranks, ProblemCounts& problems) {
   ranks[0].from = "first rank";
   std::size_t by_collectives = 0, by_start = 0, common = 0;
   WideTime worst = 0;
+  std::vector<std::size_t> leader(ranks.size());         // the first rank of the same clock
+  std::vector<std::vector<WideTime>> of(ranks.size());   // by rank
+  std::vector<std::vector<WideTime>> all(ranks.size());  // by leader
+  std::map<std::size_t, std::size_t> leaders;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    leader[i] = ranks[i].clock ? leaders.try_emplace(*ranks[i].clock, i).first->second : i;
+    if (leader[i] == 0) continue;
+    of[i] = end_differences(first, ranks[0], ranks[i]);
+    all[leader[i]].insert(all[leader[i]].end(), of[i].begin(), of[i].end());
+  }
   for (std::size_t i = 1; i < ranks.size(); ++i) {
     RankClock& rank = ranks[i];
-    const std::vector<WideTime> differences = end_differences(first, ranks[0], rank);
-    if (differences.empty()) {
-      const WideTime apart = rank.start - ranks[0].start;
+    if (leader[i] == 0) {
+      rank.from = "clock of the first rank";
+      continue;
+    }
+    const std::vector<WideTime>& differences = of[i];
+    if (all[leader[i]].empty()) {
+      const WideTime apart = ranks[leader[i]].start - ranks[0].start;
       if (apart < far_apart && apart > -far_apart) continue;
       rank.offset = -apart;
       rank.from = "first events";
       ++by_start;
       continue;
     }
-    const WideTime middle = median(differences);
+    const WideTime middle = median(all[leader[i]]);
     std::vector<WideTime> residuals;
     for (const WideTime difference : differences)
       residuals.push_back(difference < middle ? middle - difference : difference - middle);
-    const WideTime error = median(residuals);
-    worst = std::max(worst, *std::max_element(residuals.begin(), residuals.end()));
     rank.offset = -middle;
-    rank.error = clamped(error);
+    if (!residuals.empty()) {
+      worst = std::max(worst, *std::max_element(residuals.begin(), residuals.end()));
+      rank.error = clamped(median(std::move(residuals)));
+    }
     rank.from = "collective ends";
     common += differences.size();
     ++by_collectives;
   }
   if (by_collectives > 0)
-    problems.say(problem_kinds::clocks, {},
+    problems.say(worst > together ? problem_kinds::far_clocks : problem_kinds::clocks, {},
                  fmt::format("{} ranks aligned with the first by {} common collective ends; the largest difference "
                              "that is left is {:.3f} us",
                              by_collectives, common, static_cast<double>(clamped(worst).count()) * 1e-6));
   if (by_start > 0)
-    problems.say(problem_kinds::clocks, {},
+    problems.say(problem_kinds::far_clocks, {},
                  fmt::format("{} ranks have no collective in common with the first and a clock more than ten minutes "
                              "away; aligned at their first events",
                              by_start));

@@ -23,6 +23,7 @@ struct CollectiveSpan {
   std::uint32_t step = StepNumber::none;
   bool said = false;      // the trace's arguments describe it
   bool numbered = false;  // they say its sequence number
+  bool by_order = false;  // which somebody counted
   // Found here:
   bool matched = false;  // with the same one on other ranks: what it waited and moved is known
   MatchedBy matched_by = MatchedBy::Order;
@@ -51,6 +52,7 @@ struct Collectives {
     span.said = true;
     span.numbered = said->sequence.has_value();
     span.sequence = said->sequence.value_or(0);
+    span.by_order = said->by_order;
     add(said->communicator, said->op, span);
   }
 };
@@ -58,6 +60,8 @@ struct Collectives {
 struct RankClock {
   Collectives collectives{};
   WideTime start = 0;  // of the rank's first event
+  // Ranks with the same number have one clock, which moves as a whole.
+  std::optional<std::size_t> clock{};
   // Found here: what to add to the rank's times.
   WideTime offset = 0;
   std::optional<Picoseconds> error{};
@@ -66,8 +70,8 @@ struct RankClock {
 
 // Numbers the collectives of each rank by start and, with several ranks, finds
 // the offset of each clock from the first one's: collectives end together, to
-// a few microseconds. Without common collectives, clocks that are further apart
-// than ten minutes are brought together at their first events.
+// a few microseconds. Ranks of one clock move together, by all their collectives. Without common collectives, clocks
+// that are further apart than ten minutes are brought together at their first events.
 void match_collectives(std::vector<RankClock>& ranks, ProblemCounts& problems);
 
 }  // namespace stave

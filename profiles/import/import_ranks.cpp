@@ -90,7 +90,8 @@ Result<void> ImportRanks::send_steps(TimelineSink& sink, std::uint32_t& most) co
     for (const ProbedStep& step : rank.steps)
       spans.push_back({.step = step.step,
                        .rank = rank.info.rank,
-                       .label = fmt::format("{}{}", rank.step_label, step.step),
+                       .phase = step.phase,
+                       .label = step.label ? *step.label : fmt::format("{}{}", rank.step_label, step.step),
                        .start = step.start + rank.shift,
                        .end = step.end + rank.shift});
   }

@@ -1,6 +1,7 @@
 // The ranks of an import: their numbers, what brings their clocks together, and their steps.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct ProbedStep {
   std::uint32_t step = 0;
   Time start{};
   Time end{};
+  std::optional<std::string> label{};  // none: the rank's step_label and the number
+  StepPhase phase = StepPhase::Timed;
 };
 
 // The step of a time among steps sorted by start; none outside of them.

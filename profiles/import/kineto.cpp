@@ -76,6 +76,7 @@ class KinetoImport final : public Import {
         &read));
     TRY_VOID(rows.flush());
     TRY_VOID(send_steps(sink, report));
+    texts_.count_unread(report.format, problems_);
     TRY_VOID(finish_import(rows, problems_, sink, report));
     return report;
   }

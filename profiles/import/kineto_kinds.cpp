@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <utility>
+#include <vector>
 
 #include "profiles/import/copy_kinds.h"
 #include "profiles/import/json_text.h"
@@ -38,8 +39,29 @@ constexpr Dtype dtypes[] = {{"Float", "f32", 4},
 
 }  // namespace
 
+// Symmetric memory and serving engines have kernels of their own, which name the op alone. Inductor names a fused
+// kernel by all the ops around it, and blocks and warps reduce within one device.
 bool names_collective(std::string_view kernel) {
-  return contains_any_case(kernel, "nccl") || contains_any_case(kernel, "rccl");
+  if (contains_any_case(kernel, "nccl") || contains_any_case(kernel, "rccl")) return true;
+  if (kernel.starts_with("triton_")) return false;
+  if (!contains_any_case(kernel, "all") && !contains_any_case(kernel, "scatter")) return false;
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  std::string plain;
+  std::vector<bool> begins;  // a word: no part of "small_reduce" is an op
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    const char c = kernel[i];
+    if (c == '_') continue;
+    const bool capital = c >= 'A' && c <= 'Z';
+    begins.push_back(i == 0 || capital || !is_letter(kernel[i - 1]));
+    plain += capital ? static_cast<char>(c + 32) : c;
+  }
+  for (const std::string_view op : {"allreduce", "allgather", "reducescatter", "alltoall"}) {
+    for (std::size_t at = plain.find(op); at != std::string::npos; at = plain.find(op, at + 1)) {
+      const std::string_view before = std::string_view(plain).substr(0, at);
+      if (begins[at] && !before.ends_with("block") && !before.ends_with("warp")) return true;
+    }
+  }
+  return false;
 }
 
 Family kernel_family(std::string_view kernel) {

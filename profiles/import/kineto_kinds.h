@@ -17,7 +17,7 @@ inline bool is_gpu_work(KinetoKind kind) {
   return kind == KinetoKind::Kernel || kind == KinetoKind::Copy || kind == KinetoKind::Memset;
 }
 
-// Any case: ncclDevKernel_..., RCCL's mscclKernel is not seen.
+// Any case: ncclDevKernel_..., multimem_all_reduce_kernel. RCCL's mscclKernel is not seen.
 bool names_collective(std::string_view kernel);
 Family kernel_family(std::string_view kernel);
 
@@ -30,6 +30,7 @@ struct CollectiveArguments {
   std::optional<std::int64_t> bytes{};
   std::uint32_t ranks = 0;
   std::optional<std::int64_t> sequence{};
+  bool by_order = false;  // the number was counted, not told
 };
 std::optional<CollectiveArguments> collective_arguments(const TraceEvent& event, std::string_view kernel);
 // The op that a kernel's name says; "" if none.

@@ -92,8 +92,22 @@ const std::pair<const NsysRows::StreamKey, NsysRows::Stream>* NsysRows::working_
   return at == streams_.end() ? nullptr : &*at;
 }
 
+// Device, context and stream; CUPTI has 32 bits for each, and some exports have signs.
+bool NsysRows::names_a_stream(const NsysRecord& row) {
+  constexpr std::int64_t most = std::int64_t{1} << 32;
+  for (int column = 3; column < 6; ++column) {
+    const std::optional<std::int64_t> number = row.number(column);
+    if (!row.is_null(column) && (!number || *number < -most || *number > most)) return false;
+  }
+  return true;
+}
+
 std::optional<NsysRows::Placed> NsysRows::place(const NsysRecord& row, bool kernel) {
   NsysProcess& process = file_.process(row.maybe_integer(2));
+  if (!names_a_stream(row)) {
+    count(problem_kinds::bad_row);
+    return std::nullopt;
+  }
   Placed placed{.process = position(process), .on = {}};
   const auto span = this->span(row, placed.process, placed.slice.flags);
   if (!span) return std::nullopt;

@@ -26,6 +26,7 @@ Result<void> NsysRows::waits() {
                 NsysProcess& process = file_.process(row.maybe_integer(2));
                 const std::size_t at = position(process);
                 Slice slice{.family = Family::Stream};
+                if (!names_a_stream(row)) return count(problem_kinds::bad_row);
                 const auto span = this->span(row, at, slice.flags);
                 if (!span) return;
                 slice.start = span->first;

@@ -31,16 +31,17 @@ struct Starts {
 };
 
 // Of what the queries select. On a connection of its own: it runs beside a look at other tables.
-Result<Starts> starts_of(const std::string& path, const std::vector<std::string>& queries) {
-  TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Access::Read));
+Result<Starts> starts_of(const std::string& path, sqlite::Access access, const std::vector<std::string>& queries) {
+  TRY(sqlite::Database database, sqlite::Database::open(path, access));
   Starts all;
   for (const std::string& query : queries) {
     TRY(sqlite::Statement one,
         database.prepare(fmt::format("WITH found(s) AS ({}) SELECT count(*), min(CASE WHEN n >= 0 THEN n END) FROM "
-                                     "(SELECT coalesce(CAST(s AS INTEGER), 0) AS n FROM found) "
-                                     "WHERE n BETWEEN {} AND {}",
+                                     "(SELECT CAST(s AS INTEGER) AS n FROM found WHERE typeof(s) <> 'text' OR "
+                                     "s GLOB '[0-9]*') WHERE n BETWEEN {} AND {}",
                                      query, -most_ns, most_ns)));
-    TRY_VOID(one.step());
+    // What a damaged table tells is found out when its rows are read.
+    if (const Result<bool> told = one.step(); !told) continue;
     Starts starts{.rows = one.integer(0)};
     if (!one.is_null(1)) starts.first = nsys_time(one.integer(1));
     all.add(starts);
@@ -50,9 +51,16 @@ Result<Starts> starts_of(const std::string& path, const std::vector<std::string>
 
 }  // namespace
 
-std::optional<Time> nsys_time(std::int64_t nanoseconds) {
-  if (nanoseconds > most_ns || nanoseconds < -most_ns) return std::nullopt;
-  return Time{nanoseconds * 1000};
+std::optional<Time> nsys_time(std::optional<std::int64_t> nanoseconds) {
+  if (!nanoseconds || *nanoseconds > most_ns || *nanoseconds < -most_ns) return std::nullopt;
+  return Time{*nanoseconds * 1000};
+}
+
+std::optional<std::pair<Time, Time>> nsys_times(const NsysRecord& row) {
+  const std::optional<Time> start = nsys_time(row.number(0)),
+                            end = row.is_told(1) ? nsys_time(row.number(1)) : std::optional(Time{});
+  if (!start || !end) return std::nullopt;
+  return std::pair{*start, *end};
 }
 
 Family NsysText::kernel_family() {
@@ -143,8 +151,9 @@ Result<void> NsysFile::read_strings() {
   if (sql.empty()) return {};
   TRY(sqlite::Statement rows, database_.prepare(sql));
   while (true) {
-    TRY(const bool row, rows.step());
-    if (!row) break;
+    const Result<bool> row = rows.step();
+    if (!row && damage_.empty()) damage_ = "StringIds: " + row.problems()[0].message;
+    if (!row || !*row) break;
     strings_.try_emplace(rows.integer(0), NsysText{.text = std::string(rows.text(1).substr(0, most_text))});
   }
   small_ids_.resize(2 * strings_.size());
@@ -158,7 +167,7 @@ Result<void> NsysFile::find_processes(Progress* progress) {
   for (const std::string_view table : {"CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS"})
     if (!tables_.table(table).empty()) of_host.push_back(tables_.select(table, std::vector<std::string_view>{"start"}));
   std::future<Result<Starts>> host_starts =
-      std::async(std::launch::async, [this, &of_host] { return starts_of(path(), of_host); });
+      std::async(std::launch::async, [this, &of_host] { return starts_of(path(), access_, of_host); });
   Starts starts;
   std::map<std::int64_t, NsysProcess> found;
   NsysText own;
@@ -173,14 +182,17 @@ Result<void> NsysFile::find_processes(Progress* progress) {
     std::int64_t last_id = 0;
     NsysProcess* last = nullptr;
     while (true) {
-      TRY(const NsysBlock* const block, reader.next());
-      if (block == nullptr) break;
+      const Result<const NsysBlock*> next = reader.next();
+      if (!next && !is_damage(next.problems())) return Failure(next.problems());
+      if (!next || *next == nullptr) break;
+      const NsysBlock* const block = *next;
       TRY_VOID(still_wanted(progress));
       for (std::size_t i = 0; i < block->rows; ++i) {
         const NsysRecord row = reader.row(*block, i);
-        const std::optional<Time> start = nsys_time(row.integer(0)), end = nsys_time(row.integer(1));
-        if (!start || !end) continue;
-        starts.add({1, start->count() >= 0 ? start : std::nullopt});
+        const auto times = nsys_times(row);
+        if (!times) continue;
+        const auto [start, end] = *times;
+        starts.add({1, start.count() >= 0 ? std::optional(start) : std::nullopt});
         const std::int64_t id = tells_processes_ ? row.integer(2) & ~thread_mask : 0;
         if (last == nullptr || id != last_id) {
           last = &found[id];
@@ -194,8 +206,8 @@ Result<void> NsysFile::find_processes(Progress* progress) {
         NsysText& name = text(row, row.is_null(5) ? 6 : 5, own);
         if (!name.collective()) continue;
         CollectiveSpan span;
-        span.start = start->count();
-        span.end = std::max(*start, *end).count();
+        span.start = start.count();
+        span.end = std::max(start, end).count();
         last->collectives.add("", collective_op(name.text), span);
       }
     }
@@ -230,7 +242,7 @@ Result<void> NsysFile::find_steps(Progress* progress) {
     std::map<std::int64_t, std::uint32_t> next;
     const auto look = [&](const NsysRecord& row) {
       const std::int64_t type = row.is_null(5) ? 59 : row.integer(5);
-      const std::optional<Time> start = nsys_time(row.integer(0)), end = nsys_time(row.integer(1));
+      const std::optional<Time> start = nsys_time(row.number(0)), end = nsys_time(row.number(1));
       if ((type != 59 && type != 60) || row.is_null(1) || !start || !end || *end < *start || start->count() < 0) return;
       NsysProcess& process = this->process(row.maybe_integer(2));
       if (!row.is_null(3)) own = {.text = row.written(3)};
@@ -243,10 +255,11 @@ Result<void> NsysFile::find_steps(Progress* progress) {
       process.steps.push_back({kind.number.value_or(next[process.id]++), *start, *end});
     };
     while (true) {
-      TRY(const NsysBlock* const block, reader.next());
-      if (block == nullptr) break;
+      const Result<const NsysBlock*> block = reader.next();
+      if (!block && !is_damage(block.problems())) return Failure(block.problems());
+      if (!block || *block == nullptr) break;
       TRY_VOID(still_wanted(progress));
-      for (std::size_t i = 0; i < block->rows; ++i) look(reader.row(*block, i));
+      for (std::size_t i = 0; i < (*block)->rows; ++i) look(reader.row(**block, i));
     }
     if (!choosing) break;
     for (const auto& [process, ranges] : by_process)
@@ -268,7 +281,14 @@ Result<void> NsysFile::find_steps(Progress* progress) {
 Result<NsysFile> NsysFile::open(const std::string& path, Progress* progress) {
   TRY(sqlite::Database database, sqlite::Database::open(path, sqlite::Access::Read));
   NsysFile file(std::move(database));
-  TRY(file.tables_, NsysTables::read(file.database_));
+  Result<NsysTables> tables = NsysTables::read(file.database_);
+  if (!tables && tables.problems()[0].code == "STV0706") {
+    file.damage_ = tables.problems()[0].message;
+    file.access_ = sqlite::Access::Salvage;
+    TRY(file.database_, sqlite::Database::open(path, file.access_));
+    tables = NsysTables::read(file.database_);
+  }
+  TRY(file.tables_, std::move(tables));
   TRY_VOID(file.read_strings());
   TRY_VOID(file.find_processes(progress));
   TRY_VOID(file.find_steps(progress));
@@ -276,8 +296,8 @@ Result<NsysFile> NsysFile::open(const std::string& path, Progress* progress) {
       file.tables_.select("TARGET_INFO_SESSION_START_TIME", std::vector<std::string_view>{"utcEpochNs"});
   if (!sql.empty()) {
     TRY(sqlite::Statement row, file.database_.prepare(sql));
-    TRY(const bool any, row.step());
-    if (any && row.integer(0) > 0) file.unix_ns_ = row.integer(0);
+    const Result<bool> any = row.step();
+    if (any && *any && row.integer(0) > 0) file.unix_ns_ = row.integer(0);
   }
   return file;
 }

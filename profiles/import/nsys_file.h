@@ -72,6 +72,8 @@ class NsysFile {
   // It is the file's, or `own`, which is overwritten.
   NsysText& text(const NsysRecord& row, int column, NsysText& own);
 
+  // Of the file, or of its texts, without which names are numbers. "": none that was seen before the rows.
+  const std::string& damage() const { return damage_; }
   std::int64_t rows() const { return rows_; }  // of the tables that are read
   Time start() const { return start_; }        // of the first row that is not warm-up
   std::optional<std::int64_t> unix_ns() const { return unix_ns_; }
@@ -83,20 +85,26 @@ class NsysFile {
   Result<void> find_processes(Progress* progress);
   Result<void> find_steps(Progress* progress);
   Result<void> read_strings();
+  // An error of the file, not of the work on it.
+  bool is_damage(const Problems& problems) const { return problems[0].place.file == path(); }
   NsysText* string(std::int64_t id);
 
   sqlite::Database database_;
+  sqlite::Access access_ = sqlite::Access::Read;
   NsysTables tables_;
   std::vector<NsysProcess> processes_;
   bool tells_processes_ = true;
   std::unordered_map<std::int64_t, NsysText> strings_;
   std::vector<NsysText*> small_ids_;  // of strings_, by id: most ids count from 0
+  std::string damage_;
   std::int64_t rows_ = 0;
   Time start_{};
   std::optional<std::int64_t> unix_ns_;
 };
 
-// Nanoseconds of a row; none beyond 50 days.
-std::optional<Time> nsys_time(std::int64_t nanoseconds);
+// Nanoseconds of a row; none beyond 50 days, or where it is no number.
+std::optional<Time> nsys_time(std::optional<std::int64_t> nanoseconds);
+// Start and end, its first two columns. In a table without ends, 0 is one.
+std::optional<std::pair<Time, Time>> nsys_times(const NsysRecord& row);
 
 }  // namespace stave

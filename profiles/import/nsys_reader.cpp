@@ -1,5 +1,7 @@
 #include "profiles/import/nsys_reader.h"
 
+#include <charconv>
+#include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -30,6 +32,16 @@ void add_row(const sqlite::ScannedRow& row, std::size_t width, NsysBlock& block)
 }
 
 }  // namespace
+
+std::optional<std::int64_t> NsysRecord::number(int column) const {
+  if (is_null(column)) return std::nullopt;
+  if (is_integer(column)) return value(column);
+  const std::string_view written = text(column);
+  double number = 0;
+  const auto [end, error] = std::from_chars(written.data(), written.data() + written.size(), number);
+  if (error != std::errc{} || end != written.data() + written.size() || !(std::abs(number) < 9e18)) return std::nullopt;
+  return other(column).integer;
+}
 
 // Blocks in flight, at most `most_ahead`.
 class NsysReader::Ahead {

@@ -48,6 +48,9 @@ class NsysRecord {
     if (is_null(column)) return std::nullopt;
     return integer(column);
   }
+  // None where it is no number, and no text of one.
+  std::optional<std::int64_t> number(int column) const;
+  bool is_told(int column) const { return places_[column] >= 0; }  // the table has it
   double real(int column) const {
     const sqlite::Kind is = kind(column);
     if (is == sqlite::Kind::Other) return other(column).real;

@@ -29,19 +29,20 @@ std::size_t NsysRows::position(const NsysProcess& process) const {
 
 std::optional<std::pair<Time, Picoseconds>> NsysRows::span(const NsysRecord& row, std::size_t process,
                                                            std::uint8_t& flags) {
-  const std::optional<Time> start = nsys_time(row.integer(0)), end = nsys_time(row.integer(1));
-  if (!start || !end || row.is_null(0)) {
+  const auto times = nsys_times(row);
+  if (!times) {
     count(problem_kinds::bad_row);
     return std::nullopt;
   }
-  if (start->count() < 0) count(problem_kinds::warmup);
-  Picoseconds duration = *end - *start;
+  const auto [start, end] = *times;
+  if (start.count() < 0) count(problem_kinds::warmup);
+  Picoseconds duration = end - start;
   if (duration.count() < 0) {
     count(problem_kinds::negative_duration);
     flags |= slice_flags::clamped;
     duration = {};
   }
-  return std::pair{*start + shifts_[process], duration};
+  return std::pair{start + shifts_[process], duration};
 }
 
 StringId NsysRows::name_of(NsysText& text, std::string_view otherwise) {
@@ -144,7 +145,7 @@ Result<void> NsysRows::ranges() {
     const std::size_t at = position(process);
     Slice slice{.family = Family::Mark};
     if (type == 34 && row.is_null(1)) {
-      const std::optional<Time> start = nsys_time(row.integer(0));
+      const std::optional<Time> start = nsys_time(row.number(0));
       if (!start) return count(problem_kinds::bad_row);
       slice.start = *start + shifts_[at];
     } else {
@@ -170,7 +171,7 @@ Result<void> NsysRows::counters() {
   }));
   std::map<std::pair<std::int64_t, std::int64_t>, TrackId> tracks;
   return each("GPU_METRICS", {"timestamp", "typeId", "metricId", "value"}, [&](const NsysRecord& row) {
-    const std::optional<Time> time = nsys_time(row.integer(0));
+    const std::optional<Time> time = nsys_time(row.number(0));
     const double value = row.real(3);
     if (!time || value != value) return count(problem_kinds::bad_row);
     const std::pair key{row.integer(1), row.integer(2)};
@@ -212,6 +213,7 @@ void NsysRows::finish() {
     problems_.count(problem_kinds::graph_level, file, graph_launches_);
   else if (report_.kernels == 0)
     problems_.count(problem_kinds::no_kernels, file);
+  if (!file_.damage().empty()) problems_.say(problem_kinds::damaged, file, file_.damage());
   std::string missing;
   for (const std::string_view table : {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "StringIds"})
     if (file_.tables().table(table).empty()) missing += (missing.empty() ? "table " : ", table ") + std::string(table);

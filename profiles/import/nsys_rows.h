@@ -74,6 +74,7 @@ class NsysRows {
   void finish();
 
   // Start, end, process, lane, launch of a device row whose first columns are those of device_columns.
+  static bool names_a_stream(const NsysRecord& row);
   std::optional<Placed> place(const NsysRecord& row, bool kernel);
   SliceId add(const Placed& placed);
   std::size_t position(const NsysProcess& process) const;

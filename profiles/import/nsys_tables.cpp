@@ -67,8 +67,8 @@ Result<NsysTables> NsysTables::read(sqlite::Database& database) {
     TRY(sqlite::Statement version,
         database.prepare(fmt::format("SELECT value FROM {} WHERE name = 'EXPORT_SCHEMA_VERSION'",
                                      sql_name(out.table("META_DATA_EXPORT")))));
-    TRY(const bool row, version.step());
-    if (row) out.schema_version_ = version.text(0);
+    const Result<bool> row = version.step();
+    if (row && *row) out.schema_version_ = version.text(0);
   }
   return out;
 }

@@ -30,6 +30,8 @@ class PerfettoImport final : public Import {
     for (PerfettoProbe& probe : probes_) {
       events += probe.events;
       probe.first_rank = ranks_.all.size();
+      // All times of a file are of the trace's one clock.
+      for (ImportRank& rank : probe.ranks) rank.clock.clock = probe.first_rank;
       ranks_.all.insert(ranks_.all.end(), std::make_move_iterator(probe.ranks.begin()),
                         std::make_move_iterator(probe.ranks.end()));
     }

@@ -6,6 +6,7 @@
 
 #include "profiles/import/args_text.h"
 #include "profiles/import/kineto_probe.h"
+#include "profiles/perfetto_messages.h"
 
 namespace stave {
 namespace {
@@ -103,14 +104,47 @@ struct StepSlice {
   std::uint32_t step = 0;
   WideTime start = 0;
   WideTime end = 0;
+  std::optional<std::string> label{};
+  StepPhase phase = StepPhase::Timed;
 };
 
-// Of what is on a device; the place is not known yet, so the name decides for tracks without a category.
-bool may_be_collective(const PerfettoEvent& event) {
+// Where steps are told: by Stave's records, by ranges named as PyTorch does, by a number on each slice.
+struct ToldSteps {
+  std::vector<StepSlice> recorded{}, named{}, numbered{};
+
+  void record(const PerfettoEvent& event) {
+    const StepNumber step = said_step(event);
+    if (!step) return;
+    const ArgsFields args(event.args);
+    recorded.push_back({event.track, step.value, event.start, event.end, unescaped(args["label"].text),
+                        args["phase"].text == name_of(StepPhase::Warmup) ? StepPhase::Warmup : StepPhase::Timed});
+  }
+  // Each rank has those of the first kind that it has at all.
+  void settle(PerfettoProbe& probe) const {
+    for (const auto* told : {&recorded, &named, &numbered}) {
+      std::vector<bool> had;
+      for (const ImportRank& rank : probe.ranks) had.push_back(!rank.steps.empty());
+      for (const StepSlice& step : *told) {
+        const std::size_t at = probe.places[step.track].rank;
+        if (had[at]) continue;
+        const auto from = since(probe.start, step.start), to = since(probe.start, std::max(step.start, step.end));
+        if (from && to) probe.ranks[at].steps.push_back({step.step, *from, *to, step.label, step.phase});
+        if (told == &named) probe.ranks[at].step_label = "ProfilerStep#";
+      }
+    }
+    for (ImportRank& rank : probe.ranks) merge_steps(rank.steps);
+  }
+};
+
+// On a device? Without a category that is known when the place is.
+enum class MaybeCollective : std::uint8_t { No, OnStream, AnyPlace };
+MaybeCollective may_be_collective(const PerfettoEvent& event) {
+  if (event.kind != PerfettoEvent::Kind::Slice) return MaybeCollective::No;
+  if (event.category == name_of(Family::Collective)) return MaybeCollective::AnyPlace;
   const KinetoKind kind = kineto_kind(event.category);
-  return event.kind == PerfettoEvent::Kind::Slice &&
-         (event.category == name_of(Family::Collective) ||
-          ((kind == KinetoKind::Kernel || kind == KinetoKind::Other) && names_collective(event.name)));
+  if (!names_collective(event.name)) return MaybeCollective::No;
+  if (kind == KinetoKind::Kernel) return MaybeCollective::AnyPlace;
+  return kind == KinetoKind::Other && !family_named(event.category) ? MaybeCollective::OnStream : MaybeCollective::No;
 }
 
 // Slices of a track come one after the other, and most go on with the step of the last.
@@ -125,7 +159,8 @@ void add_collective(const PerfettoEvent& event, Collectives& to) {
   CollectiveSpan span;
   span.start = event.start;
   span.end = std::max(event.start, event.end);
-  to.add(collective_arguments(args.event(), event.name), event.name, span);
+  span.step = said_step(event).value;
+  to.add(collective_in(args, event.name), event.name, span);
 }
 
 }  // namespace
@@ -134,6 +169,20 @@ StepNumber said_step(const PerfettoEvent& event) {
   if (event.args.find("\"step\": ") == std::string::npos) return {};
   const auto step = integer(ArgsFields(event.args)["step"]);
   return step && *step >= 0 && *step < StepNumber::none ? StepNumber{static_cast<std::size_t>(*step)} : StepNumber{};
+}
+
+std::optional<CollectiveArguments> collective_in(const ArgsFields& args, std::string_view kernel) {
+  const JsonValue communicator = args["communicator"], op = args["op"];
+  const std::optional<std::int64_t> sequence = integer(args["sequence"]);
+  if (!communicator || !op || !sequence) return collective_arguments(args.event(), kernel);
+  return CollectiveArguments{.communicator = unescaped(communicator.text),
+                             .op = unescaped(op.text),
+                             .dtype = unescaped(args["dtype"].text),
+                             .count = integer(args["count"]),
+                             .bytes = integer(args["bytes"]),
+                             .ranks = small_integer(args["ranks"]).value_or(0),
+                             .sequence = sequence,
+                             .by_order = args["matched_by"].text == name_of(MatchedBy::Order)};
 }
 
 PerfettoClass classify(const PerfettoEvent& event, const PerfettoPlace& place) {
@@ -181,8 +230,12 @@ Result<void> probe_perfetto(ByteSource& text, PerfettoProbe& probe, Progress* pr
   PerfettoPackets packets(text, probe.display, nullptr);
   TimeAge age;
   Collectives collectives;
-  std::vector<std::size_t> collective_tracks;  // beside their spans
-  std::vector<StepSlice> steps, said_steps;
+  struct CollectivePlace {
+    std::size_t track;
+    MaybeCollective maybe;
+  };
+  std::vector<CollectivePlace> collective_places;  // beside their spans
+  ToldSteps steps;
   std::vector<bool> on_device;     // by track
   std::vector<SaidPlace> said_at;  // by track
   PerfettoEvent event;
@@ -192,20 +245,24 @@ Result<void> probe_perfetto(ByteSource& text, PerfettoProbe& probe, Progress* pr
       if (!more) return {};
       if (++probe.events % 4096 == 0) TRY_VOID(show_progress(progress, bytes_read));
       age.add(event.start);
+      if (event.category == perfetto::step_category) {
+        steps.record(event);
+        continue;
+      }
       probe.waits = probe.waits || !event.waits_for.empty();
       on_device.resize(packets.tracks().all().size());
       said_at.resize(on_device.size());
       said_at[event.track].look(event);
       const KinetoKind kind = kineto_kind(event.category);
       if (is_gpu_work(kind)) on_device[event.track] = true;
-      if (may_be_collective(event)) {
+      if (const MaybeCollective maybe = may_be_collective(event); maybe != MaybeCollective::No) {
         add_collective(event, collectives);
-        collective_tracks.push_back(event.track);
+        collective_places.push_back({event.track, maybe});
       }
       if (const auto step = step_number(event.name); step && kind != KinetoKind::GpuRange)
-        steps.push_back({event.track, *step, event.start, event.end});
+        steps.named.push_back({event.track, *step, event.start, event.end});
       if (const StepNumber step = said_step(event))
-        add_step({event.track, step.value, event.start, event.end}, said_steps);
+        add_step({event.track, step.value, event.start, event.end}, steps.numbered);
     }
   };
   // Also of a damaged archive: what was read before it.
@@ -231,7 +288,6 @@ Result<void> probe_perfetto(ByteSource& text, PerfettoProbe& probe, Progress* pr
     if (!said.empty()) rank.hint.said = said[i];
     rank.info.source = probe.source;
     rank.clock.start = start + unix;
-    if (said_steps.empty()) rank.step_label = "ProfilerStep#";
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     PlacedTrack& one = all[i];
@@ -242,17 +298,15 @@ Result<void> probe_perfetto(ByteSource& text, PerfettoProbe& probe, Progress* pr
     if (device && (!first || one.place.device.value_or(0) < *first)) first = one.place.device.value_or(0);
     probe.places.push_back(std::move(one.place));
   }
-  for (const StepSlice& step : said_steps.empty() ? steps : said_steps) {
-    const auto from = since(start, step.start), to = since(start, std::max(step.start, step.end));
-    if (from && to) probe.ranks[probe.places[step.track].rank].steps.push_back({step.step, *from, *to});
-  }
-  for (ImportRank& rank : probe.ranks) merge_steps(rank.steps);
-  for (std::size_t i = 0; i < collective_tracks.size(); ++i) {
+  steps.settle(probe);
+  for (std::size_t i = 0; i < collective_places.size(); ++i) {
     CollectiveSpan& span = collectives.spans[i];
-    ImportRank& rank = probe.ranks[probe.places[collective_tracks[i]].rank];
+    const PerfettoPlace& place = probe.places[collective_places[i].track];
+    ImportRank& rank = probe.ranks[place.rank];
     const auto from = since(start, span.start);
-    if (!from) continue;
-    span.step = step_at(rank.steps, *from).value;
+    if (!from || (collective_places[i].maybe == MaybeCollective::OnStream && place.kind != PerfettoPlace::Kind::Stream))
+      continue;
+    if (!StepNumber{span.step}) span.step = step_at(rank.steps, *from).value;
     span.start += unix;
     span.end += unix;
     rank.clock.collectives.add(collectives.texts[span.communicator], collectives.texts[span.op], span);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "profiles/import/args_text.h"
 #include "profiles/import/import_ranks.h"
 #include "profiles/import/kineto_kinds.h"
 #include "profiles/import/perfetto_packets.h"
@@ -34,6 +35,9 @@ PerfettoClass classify(const PerfettoEvent& event, const PerfettoPlace& place);
 
 // What Stave writes beside each slice; none in other files.
 StepNumber said_step(const PerfettoEvent& event);
+
+// What Stave writes of a collective, else what Kineto does.
+std::optional<CollectiveArguments> collective_in(const ArgsFields& args, std::string_view kernel);
 
 struct PerfettoProbe {
   std::string name{};     // of the file, without folders

@@ -6,6 +6,7 @@
 
 #include "profiles/import/args_text.h"
 #include "profiles/import/collective_rows.h"
+#include "profiles/perfetto_messages.h"
 
 namespace stave {
 namespace {
@@ -54,6 +55,7 @@ TrackId PerfettoRows::track(const PerfettoEvent& event, TrackKind kind, std::str
 
 void PerfettoRows::take(PerfettoEvent& event) {
   if (event.track >= probe_.places.size()) return;  // written after the probe, or damaged
+  if (event.category == perfetto::step_category) return;
   const std::optional<Time> time = time_of(event);
   if (!time) return count(problem_kinds::no_time, event);
   if (event.kind == PerfettoEvent::Kind::Counter) {
@@ -136,8 +138,7 @@ void PerfettoRows::gpu_work(const PerfettoEvent& event, KinetoKind kind, Slice s
   if (slice.family != Family::Collective) return;
   const ImportRank& rank = ranks_[place.rank];
   const WideTime own = WideTime{(slice.start - rank.shift).count()} + rank.clock.start;
-  std::optional<CollectiveDetail> row =
-      collective_row(rank.clock, own, collective_arguments(args.event(), event.name), rows_);
+  std::optional<CollectiveDetail> row = collective_row(rank.clock, own, collective_in(args, event.name), rows_);
   if (!row) return;
   row->slice = id;
   rows_.add(*row);

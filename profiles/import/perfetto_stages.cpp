@@ -92,6 +92,10 @@ void PerfettoStages::read_fields(std::string_view bytes, const PerfettoPacket& p
             default: extra.skip();
           }
         }
+        if (name == "family" && family_named(value)) {
+          fields.event.category = value;
+          break;
+        }
         fields.args.add(name, value);
         break;
       }

@@ -8,6 +8,9 @@ void ProblemCounts::count(const ProblemKind& kind, const At& at, std::int64_t by
 
 void ProblemCounts::say(const ProblemKind& kind, const At& at, std::string_view text, std::int64_t by) {
   data_lost_ = data_lost_ || kind.data_lost;
+  // An error's message may begin as the kind's does: "damaged: ".
+  const std::string_view before = kind.message.substr(0, kind.message.find("{}"));
+  if (!before.empty() && text.starts_with(before)) text.remove_prefix(before.size());
   const auto [place, added] = counted_.try_emplace({std::string(kind.code), std::string(at.file), std::string(text)});
   Counted& counted = place->second;
   counted.count += by;
@@ -29,12 +32,14 @@ std::vector<TimelineProblem> ProblemCounts::rows() const {
       message += fmt::format("; first in {}", counted.row);
     else if (counted.byte)
       message += fmt::format("; first at byte {}", *counted.byte);
-    rows.push_back({.severity = counted.kind->severity,
-                    .code = std::string(counted.kind->code),
-                    .count = counted.count,
-                    .message = std::move(message),
-                    .file = counted.file,
-                    .byte = counted.byte});
+    // A cause comes before what follows from it.
+    const bool first = counted.kind->code == problem_kinds::damaged.code;
+    rows.insert(first ? rows.begin() : rows.end(), {.severity = counted.kind->severity,
+                                                    .code = std::string(counted.kind->code),
+                                                    .count = counted.count,
+                                                    .message = std::move(message),
+                                                    .file = counted.file,
+                                                    .byte = counted.byte});
   }
   return rows;
 }

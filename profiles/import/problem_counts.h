@@ -63,6 +63,9 @@ inline constexpr ProblemKind clocks{"STV0763", Note, false, "{}"};
 inline constexpr ProblemKind not_read{"STV0764", Note, false, "not read: {}"};
 inline constexpr ProblemKind covers{"STV0765", Warning, false,
                                     "{} kernels last over several later ones of their stream: a wrong end?"};
+inline constexpr ProblemKind other_formats{"STV0766", Warning, true,
+                                           "traces of other formats in the folder were not read, name them: {}"};
+inline constexpr ProblemKind far_clocks{"STV0767", Warning, false, "{}; are these the ranks of one run?"};
 inline constexpr ProblemKind bad_message{"STV0770", Warning, true,
                                          "{} messages are damaged or lack what they must have and were left out"};
 inline constexpr ProblemKind missing_text{

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "profiles/import/importer.h"
+
 namespace stave {
 namespace {
 
@@ -101,6 +103,16 @@ std::string_view without_gz(std::string_view name) {
   return name;
 }
 
+// How a name ends that some importer reads, and that is no archive; "" if none.
+std::string_view trace_ending(std::string_view name) {
+  for (const std::string_view ending : {".sqlite", ".nsys-rep"})
+    if (name.ends_with(ending)) return ending;
+  for (const Importer& importer : importers())
+    for (const std::string_view ending : importer.suffixes)
+      if (without_gz(name).ends_with(ending)) return ending;
+  return "";
+}
+
 // Members that are regular files named like the format's, in the archive's order.
 Result<void> each_member(ByteSource& tar, TraceText text, const std::string& path,
                          std::span<const std::string_view> suffixes,
@@ -166,6 +178,10 @@ Result<TraceTexts> TraceTexts::find(std::span<const std::string> paths, std::spa
       const std::string name = at->path().filename().string();
       if ((ends_with_any(without_gz(name), suffixes) || ends_with_any(name, archives)) && at->is_regular_file(error))
         inside.push_back(at->path().string());
+      else if (const std::string_view ending = trace_ending(name); !ending.empty() && at->is_regular_file(error)) {
+        ++texts.unread_[std::string(ending)];
+        if (texts.unread_folder_.empty()) texts.unread_folder_ = path;
+      }
     }
     if (inside.empty())
       return error_at({.file = path}, "STV0731", "the folder holds no file named {}, none of them with .gz, and no {}",
@@ -208,6 +224,18 @@ Result<void> TraceTexts::each(const std::function<Result<void>(const TraceText&)
     }
   }
   return {};
+}
+
+void TraceTexts::count_unread(std::string_view format, ProblemCounts& problems) const {
+  if (unread_.empty()) return;
+  std::string text;
+  for (const auto& [ending, count] : unread_) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, ending);
+  // Beside an XPlane profile lies the JSON that was made of it.
+  const bool made_of_it = format == "xplane" && unread_.size() == 1 && unread_.contains(".json");
+  if (made_of_it)
+    problems.say(problem_kinds::not_read, {.file = unread_folder_}, text + " in the folder, made of the profile");
+  else
+    problems.say(problem_kinds::other_formats, {.file = unread_folder_}, text);
 }
 
 std::vector<SourceInfo> TraceTexts::sources(std::string_view format) const {

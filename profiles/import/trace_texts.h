@@ -3,12 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "core/timeline/rows.h"
 #include "profiles/import/byte_source.h"
+#include "profiles/import/problem_counts.h"
 
 namespace stave {
 
@@ -36,12 +38,16 @@ class TraceTexts {
   // One for each file. Hashes are known after each().
   std::vector<SourceInfo> sources(std::string_view format = "") const;
   std::int64_t total_bytes() const { return total_bytes_; }
+  // Traces of other formats in the folders: how many of each ending.
+  void count_unread(std::string_view format, ProblemCounts& problems) const;
 
  private:
   std::span<const std::string_view> suffixes_;
   std::vector<std::string> files_;
   std::vector<FileFacts> facts_;
   std::int64_t total_bytes_ = 0;
+  std::map<std::string, std::int64_t> unread_;  // by the end of their names
+  std::string unread_folder_;                   // the first
 };
 
 }  // namespace stave

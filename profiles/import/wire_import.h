@@ -55,6 +55,7 @@ Result<ImportReport> read_texts(TraceTexts& texts, ImportRanks& ranks, ProblemCo
   TRY_VOID(texts.each(one, damaged, &read));
   TRY_VOID(rows.flush());
   TRY_VOID(ranks.send_steps(sink, report.steps));
+  texts.count_unread(report.format, problems);
   TRY_VOID(finish_import(rows, problems, sink, report));
   return report;
 }

@@ -175,12 +175,81 @@ TEST(Align, OnlyWorkOnDevicesInTheWindowCounts) {
   EXPECT_EQ(text(aligned(made.timeline, made.timeline, late, late)), "2-2 | only | only");
 }
 
+// "4-4 --5": the pairs of other steps, "-" for a missing side.
+std::string others(const Alignment& alignment) {
+  std::string out;
+  const auto side = [](SliceId id) { return id ? std::to_string(id.value) : std::string("-"); };
+  for (const SlicePair& pair : alignment.other_steps) out += fmt::format("{}-{} ", side(pair.a), side(pair.b));
+  return out;
+}
+
+// The host is in step 2 from 100 to 200; its device is `behind`, and steps have `kernels` of 10 ps.
+Timeline running_behind(std::int64_t behind, std::int64_t kernels = 5) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main");
+  for (std::uint32_t step = 1; step <= 3; ++step)
+    for (std::int64_t i = 0; i < kernels; ++i)
+      made.timeline.add(Slice{.start = Time{100 * (step - 1) + behind + 10 * i},
+                              .duration = Picoseconds{10},
+                              .track = main,
+                              .name = made.timeline.intern(fmt::format("kernel {}", i)),
+                              .step = StepNumber{step},
+                              .family = Family::Compute});
+  return std::move(made.timeline);
+}
+
+TEST(Align, AStepsWorkIsItsOwnWhereverItRuns) {
+  const Window step{"step", "2", span(100, 200)};
+  // B is 70 behind: two kernels of step 1 run in the time of step 2, and two of step 2 after it.
+  const Alignment made = aligned(running_behind(0), running_behind(70), step, step);
+  EXPECT_EQ(text(made), "6-6 7-7 8-8 9-9 10-10 | only | only");
+  EXPECT_EQ(others(made), "4-4 5-5 ");
+  // Ever further behind: not one is in the step's time any more.
+  const Alignment late = aligned(running_behind(0), running_behind(150), step, step);
+  EXPECT_EQ(text(late), "6-6 7-7 8-8 9-9 10-10 | only | only");
+  EXPECT_EQ(others(late), "1-1 2-2 3-3 4-4 5-5 ");
+}
+
+TEST(Align, WhatAnotherStepHasOnlyInOneRunIsNotTheStepsGainOrLoss) {
+  const Window step{"step", "2", span(100, 200)};
+  const Alignment made = aligned(running_behind(0, 4), running_behind(60, 5), step, step);
+  EXPECT_EQ(text(made), "5-6 6-7 7-8 8-9 | only | only 10");
+  EXPECT_EQ(others(made), "--5 ");
+}
+
+TEST(Align, ByCommandAndStepWhereverItRuns) {
+  WithCommands a, b;
+  const TrackId in_a = a.stream(0, "main"), in_b = b.stream(0, "main");
+  a.run(in_a, 0, "f/x", 1);
+  a.run(in_a, 100, "f/x", 2);
+  b.run(in_b, 100, "f/x", 1);
+  b.run(in_b, 250, "f/x", 2);
+  const Window step{"step", "2", span(100, 200)};
+  const Alignment made = aligned(a.timeline, b.timeline, step, step);
+  EXPECT_EQ(text(made), "2-2 | only | only");
+  EXPECT_EQ(others(made), "1-1 ");
+  EXPECT_EQ(made.by(), "command");
+}
+
+// A run that does not say which slices are a step's: those in its time.
+TEST(Align, WithoutNumbersAStepIsItsTime) {
+  HandMade b;
+  const TrackId main = b.stream(0, "main");
+  for (int i = 0; i < 5; ++i) b.slice(main, 100 + 10 * i, 110 + 10 * i, Family::Compute, fmt::format("kernel {}", i));
+  const Window step{"step", "2", span(100, 200)};
+  EXPECT_EQ(text(aligned(running_behind(0), b.timeline, step, step)), "6-1 7-2 8-3 9-4 10-5 | only | only");
+}
+
 RC_GTEST_PROP(Align, EverySliceStandsOnceAndTheSidesCanBeExchanged, ()) {
   const Timeline a = random_timeline(), b = random_timeline();
-  const Window in_a{"time", "", random_window()}, in_b{"time", "", random_window()};
+  const auto [in_a, in_b] = random_windows();
   const Alignment made = aligned(a, b, in_a, in_b);
   std::vector<int> seen_a(a.slices().size()), seen_b(b.slices().size());
   for (const SlicePair& pair : made.matched) ++seen_a[pair.a.row()], ++seen_b[pair.b.row()];
+  for (const SlicePair& pair : made.other_steps) {
+    if (pair.a) ++seen_a[pair.a.row()];
+    if (pair.b) ++seen_b[pair.b.row()];
+  }
   for (const SliceId id : made.only_a) ++seen_a[id.row()];
   for (const SliceId id : made.only_b) ++seen_b[id.row()];
   const TimelineIndex index_a(a), index_b(b);
@@ -208,10 +277,11 @@ RC_GTEST_PROP(Align, EverySliceStandsOnceAndTheSidesCanBeExchanged, ()) {
 
 RC_GTEST_PROP(Align, ARunMatchesItself, ()) {
   const Timeline a = random_timeline();
-  const Window window{"time", "", random_window()};
+  const Window window = random_windows().first;
   const Alignment made = aligned(a, a, window, window);
   RC_ASSERT(made.only_a.empty() && made.only_b.empty());
   for (const SlicePair& pair : made.matched) RC_ASSERT(pair.a == pair.b);
+  for (const SlicePair& pair : made.other_steps) RC_ASSERT(pair.a == pair.b);
 }
 
 }  // namespace

@@ -282,6 +282,39 @@ TEST(Compare, ChangesAreRelativeToTheWindow) {
   EXPECT_EQ(changes[1].b_gap - changes[1].a_gap, Picoseconds{7});
 }
 
+// B is behind: its device works on step 1 in the time of step 2.
+TEST(Compare, WorkOfOtherStepsIsCountedAndIsNoGainOrLoss) {
+  HandMade a, b;
+  for (HandMade* made : {&a, &b}) {
+    const std::int64_t behind = made == &b ? 60 : 0;
+    const TrackId main = made->stream(0, "main");
+    for (std::uint32_t step = 1; step <= 2; ++step) {
+      made->timeline.add(StepSpan{.step = step, .start = Time{100 * step}, .end = Time{100 * step + 100}});
+      for (const std::int64_t at : {0, 40})
+        made->timeline.add(Slice{.start = Time{100 * step + behind + at},
+                                 .duration = Picoseconds{40},
+                                 .track = main,
+                                 .name = made->timeline.intern(at == 0 ? "first" : "second"),
+                                 .step = StepNumber{step},
+                                 .family = Family::Gemm});
+    }
+  }
+  const Compared made(a.timeline, b.timeline, "step:2");
+  EXPECT_TRUE(made->only_a.empty() && made->only_b.empty());
+  ASSERT_EQ(made->families.size(), 1u);
+  EXPECT_EQ(made->families[0].n, 2);
+  EXPECT_EQ(made->families[0].worst_pct, 0.0);
+  EXPECT_EQ(text(made),
+            "path second rank 0 +40\n"
+            "path second rank 0 -40\n"
+            "gap -20\n"
+            "gap first rank 0 +20\n");
+  ASSERT_EQ(made->problems.size(), 1u);
+  EXPECT_EQ(made->problems[0].code, "STV1913");
+  EXPECT_EQ(made->problems[0].place.file, "b");
+  EXPECT_NE(made->problems[0].message.find("1 of 2 slices"), std::string::npos);
+}
+
 using Part = std::tuple<Contribution::Kind, std::int64_t, SliceId, SliceId>;
 
 std::vector<Part> sorted(const std::vector<Contribution>& parts, bool exchanged) {
@@ -301,7 +334,8 @@ std::vector<Part> sorted(const std::vector<Contribution>& parts, bool exchanged)
 
 void expect_adds_up_and_negates(const Timeline& a, const Timeline& b) {
   const TimelineIndex index_a(a), index_b(b);
-  const RunPart in_a{&index_a, {"time", "", random_window()}}, in_b{&index_b, {"time", "", random_window()}};
+  const auto [window_a, window_b] = random_windows();
+  const RunPart in_a{&index_a, window_a}, in_b{&index_b, window_b};
   const std::vector<Contribution> parts = waterfall(in_a, in_b, align(in_a, in_b));
   // Without work in a window there is no path that could explain anything.
   const bool both =
@@ -328,7 +362,7 @@ RC_GTEST_PROP(Waterfall, AddsUpAndNegatesWhenTheRunsAreExchanged, ()) {
 RC_GTEST_PROP(Waterfall, OfARunAgainstItselfIsEmpty, ()) {
   const Timeline a = random_timeline();
   const TimelineIndex index(a);
-  const RunPart part{&index, {"time", "", random_window()}};
+  const RunPart part{&index, random_windows().first};
   RC_ASSERT(waterfall(part, part, align(part, part)).empty());
 }
 

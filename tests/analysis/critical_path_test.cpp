@@ -31,6 +31,20 @@ TEST(CriticalPath, OfOneStreamIsItsSlicesAndTheGaps) {
             "work 2 [45, 100) predicted\n");
 }
 
+// What happened on a track in an order happened so; only a prediction predicts it.
+TEST(CriticalPath, OfARecordingTheOrderOnATrackIsRecorded) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main");
+  made.slice(main, 5, 40, Family::Gemm);
+  made.slice(main, 45, 100, Family::Gemm);
+  for (const RunKind kind : {RunKind::Measured, RunKind::Imported})
+    EXPECT_EQ(text(critical_path(made.timeline, span(0, 100), kind)),
+              "gap 1 [0, 5) recorded\n"
+              "work 1 [5, 40) recorded\n"
+              "gap 2 [40, 45) recorded\n"
+              "work 2 [45, 100) recorded\n");
+}
+
 TEST(CriticalPath, GoesThroughTheEventThatEndedLastAndSaysHowSureItIs) {
   HandMade made;
   const TrackId main = made.stream(0, "main"), side = made.stream(0, "side");
@@ -137,6 +151,20 @@ TEST(CriticalPath, LeavesACollectiveThroughItsLastArriver) {
   EXPECT_EQ(text(critical_path(made.timeline, span(0, 101))),
             "work 2 [0, 60) predicted\n"
             "work 3 [60, 101) declared\n");
+}
+
+// As predictions have it: the only edge is from the last one's own part of the collective, which begins as it arrives.
+TEST(CriticalPath, LeavesACollectiveThroughThePeerThatArrivedLast) {
+  HandMade made;
+  const TrackId zero = made.stream(0, "main"), one = made.stream(1, "main");
+  made.slice(zero, 0, 10, Family::Gemm);
+  made.slice(one, 0, 60, Family::Gemm);
+  const SliceId waiting = made.slice(zero, 10, 100, Family::Collective);
+  made.part(waiting, "arrival_wait", 50);
+  made.flow(made.slice(one, 60, 100, Family::Collective), waiting, FlowKind::Collective);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, 100))),
+            "work 2 [0, 60) predicted\n"
+            "work 3 [60, 100) predicted\n");
 }
 
 TEST(CriticalPath, SlicesThatWaitForEachOtherEnd) {

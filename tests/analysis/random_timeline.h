@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/report.h"
 #include "tests/analysis/hand_made.h"
 
 namespace stave {
@@ -39,6 +40,7 @@ inline Timeline random_timeline() {
                                 .track = *rc::gen::elementOf(tracks),
                                 .name = made.timeline.intern(name),
                                 .command = commands.empty() ? TimelineCommandId{} : *rc::gen::elementOf(commands),
+                                .step = *rc::gen::element(StepNumber{}, StepNumber{0}, StepNumber{1}, StepNumber{2}),
                                 .occurrence = *rc::gen::inRange<std::uint32_t>(0, 2),
                                 .family = family,
                                 .flags = *rc::gen::element<std::uint8_t>(0, slice_flags::guessed_command)}));
@@ -77,6 +79,15 @@ inline Timeline changed(const Timeline& from) {
 inline Interval random_window() {
   const auto begin = *rc::gen::inRange<std::int64_t>(0, end_of_time);
   return {Time{begin}, Time{begin + *rc::gen::inRange<std::int64_t>(1, end_of_time)}};
+}
+
+// Two stretches of time, or of the steps 1 and 1 or 2.
+inline std::pair<Window, Window> random_windows() {
+  const bool steps = *rc::gen::arbitrary<bool>();
+  const auto window = [&](std::string step) {
+    return steps ? Window{"step", std::move(step), random_window()} : Window{"time", "", random_window()};
+  };
+  return {window("1"), window(*rc::gen::element<std::string>("1", "2"))};
 }
 
 }  // namespace stave

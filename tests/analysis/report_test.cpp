@@ -54,20 +54,49 @@ TEST(WindowOf, AllStepsRangesAndTimes) {
   EXPECT_EQ(span_of(timeline, "step:3"), (Interval{45_ps, 100_ps}));
   EXPECT_EQ(span_of(timeline, "range:layer"), (Interval{50_ps, 85_ps}));
   EXPECT_EQ(span_of(timeline, "10ps..0.05ns"), (Interval{10_ps, 50_ps}));
-  EXPECT_EQ(span_of(timeline, "1.5us..2ms"), (Interval{1'500'000_ps, Time{2'000'000'000}}));
+  EXPECT_EQ(span_of(timeline, "0.05ns..2ms"), (Interval{50_ps, Time{2'000'000'000}}));
   EXPECT_EQ(span_of(timeline, "0s..1s"), (Interval{0_ps, Time{1'000'000'000'000}}));
 }
 
 TEST(WindowOf, SaysWhatIsWrong) {
   const Timeline timeline = steps_and_ranges();
-  for (const char* text :
-       {"step:4", "step:", "step:-1", "step:3x", "step:99999999999", "range:", "range:attention", "1..2", "2ms..1ms",
-        "1ms..1ms", "1ms", "..", "1ms..", "nans..1s", "infs..1s", "0s..1e30s", "1kg..2kg", "yesterday"}) {
+  for (const char* text : {"step:4",
+                           "step:",
+                           "step:-1",
+                           "step:3x",
+                           "step:99999999999",
+                           "range:",
+                           "range:attention",
+                           "1..2",
+                           "2ms..1ms",
+                           "1ms..1ms",
+                           "1ms",
+                           "..",
+                           "1ms..",
+                           "nans..1s",
+                           "infs..1s",
+                           "0s..1e30s",
+                           "1kg..2kg",
+                           "0..100us",
+                           "1.5us..2ms",
+                           "yesterday"}) {
     const Result<Window> window = window_of(timeline, text);
     ASSERT_FALSE(window) << text;
     EXPECT_EQ(window.problems()[0].code, "STV1900") << text;
     EXPECT_NE(window.problems()[0].message.find(text), std::string::npos) << window.problems()[0].message;
   }
+}
+
+TEST(WindowOf, SaysWhatThereIsInstead) {
+  Timeline timeline = steps_and_ranges();
+  timeline.add(StepSpan{.step = 4, .start = 100_ps, .end = 120_ps});
+  const auto said = [&](std::string_view text) { return window_of(timeline, text).problems()[0].message; };
+  EXPECT_EQ(said("step:999"), "--window step:999: the run has no step 999; its steps: 0, 3-4");
+  EXPECT_NE(said("0..100us").find("`0` is no time; write a number with a unit"), std::string::npos);
+  EXPECT_EQ(said("2ms..1ms"), "--window 2ms..1ms: it ends before it begins");
+  EXPECT_EQ(said("5s..6s"), "--window 5s..6s: nothing is there; the run goes from 0 ms to 1e-07 ms");
+  timeline = Timeline{};
+  EXPECT_EQ(said("step:1"), "--window step:1: the run has no step 1; its steps: none");
 }
 
 TEST(MakeReport, StepsCountFromTheFirstBeginToTheLastEndOfTheirRanks) {
@@ -133,6 +162,62 @@ TEST(MakeReport, ACollectiveTransfersFromTheLastArrivalToTheLastEnd) {
   EXPECT_EQ(got.transfer, 100_ps);
   EXPECT_DOUBLE_EQ(*got.algorithm_bytes_per_s, 1e13);
   EXPECT_DOUBLE_EQ(*got.bus_bytes_per_s, 1e13);  // 2 (n - 1) / n is 1 for two ranks
+}
+
+// Collectives of a trace: nobody wrote how long they waited.
+TEST(MakeReport, WhatOneRanksTraceCannotSayIsUnknownNotZero) {
+  HandMade made;
+  const TrackId zero = made.stream(0, "main");
+  const auto member = [&](TrackId track, std::int64_t begin, std::int64_t end, std::uint32_t ranks,
+                          std::int64_t number) {
+    const SliceId slice = made.slice(track, begin, end, Family::Collective);
+    made.timeline.add(CollectiveDetail{.slice = slice,
+                                       .communicator = made.timeline.intern("world"),
+                                       .sequence = number,
+                                       .op = made.timeline.intern("all_reduce"),
+                                       .dtype = {},
+                                       .bytes = 1000,
+                                       .ranks = ranks,
+                                       .algorithm = {},
+                                       .protocol = {}});
+  };
+  member(zero, 0, 50, 2, 0);    // of one of two ranks
+  member(zero, 60, 100, 0, 1);  // of one of nobody knows how many
+  Report report = make_report(made.timeline, {"all", "", {0_ps, 100_ps}});
+  ASSERT_EQ(report.collectives.size(), 2u);
+  for (const CollectiveReport& got : report.collectives) {
+    EXPECT_FALSE(got.last_rank || got.arrival_wait || got.transfer || got.algorithm_bytes_per_s || got.bus_bytes_per_s);
+  }
+  EXPECT_EQ(report.collectives[0].ranks, 2u);
+  EXPECT_EQ(report.collectives[0].duration, 50_ps);
+  EXPECT_FALSE(report.collectives[1].ranks);
+  EXPECT_FALSE(report.arrival_wait(report.ranks[0]));
+
+  // With the other rank's trace both are known, and so is how many took part.
+  const TrackId one = made.stream(1, "main");
+  member(one, 20, 50, 2, 0);
+  member(one, 80, 100, 0, 1);
+  report = make_report(made.timeline, {"all", "", {0_ps, 100_ps}});
+  for (const CollectiveReport& got : report.collectives) {
+    EXPECT_EQ(got.ranks, 2u);
+    EXPECT_EQ(got.last_rank, 1u);
+    EXPECT_EQ(got.arrival_wait, 20_ps);
+    EXPECT_TRUE(got.transfer && got.bus_bytes_per_s);
+  }
+}
+
+TEST(MakeReport, RangesAreSortedByTheirTimeOnTheGpu) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main");
+  made.slice(main, 0, 10, Family::Gemm);
+  made.slice(main, 20, 60, Family::Gemm);
+  made.slice(made.ranges(0), 0, 15, Family::Mark, "a short one");
+  made.slice(made.ranges(0), 15, 65, Family::Mark, "long");
+  made.slice(made.ranges(0), 70, 71, Family::Mark, "empty");
+  const Report report = make_report(made.timeline, {"all", "", {0_ps, 71_ps}});
+  ASSERT_EQ(report.ranges.size(), 3u);
+  EXPECT_EQ(report.ranges[0].name, "long");
+  EXPECT_EQ(report.ranges[1].name, "a short one");
 }
 
 TEST(MakeReport, AGraphLaunchIsTheSpanOfItsNodes) {

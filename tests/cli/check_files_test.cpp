@@ -1,6 +1,8 @@
 // `stave check --sarif` and `--explain`: what is in the files, and when they are written.
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include "tests/cli/program.h"
 
 namespace stave {
@@ -118,6 +120,39 @@ TEST_F(CheckFiles, ExplainDrawsTheFirstDeadlock) {
   const std::string page = file_text(stave_ / "why.html");
   EXPECT_NE(page.find("<svg "), std::string::npos);
   EXPECT_NE(page.find("<mark>  recv -&gt; %b"), std::string::npos) << page;
+}
+
+// The direction of an arrowhead is that of the last piece of its line.
+TEST_F(CheckFiles, ExplainDrawsNoPieceWithoutALength) {
+  write_text(stave_ / "ring.stave",
+             "stave 1\nmesh x = 8\nfunc @f(%a: in f32[4], %b: out f32[4]) {\n"
+             "  send %a (axis = x, peer = (axis_index(x) + 1) mod 8)\n"
+             "  recv -> %b (axis = x, peer = (axis_index(x) + 7) mod 8)\n}\n");
+  int arrows = 0;
+  for (const std::string file : {"a file.stave", "ring.stave"}) {
+    EXPECT_EQ(stave_({"check", file, "--explain", "why.svg"}).exit, 1);
+    const std::string svg = file_text(stave_ / "why.svg");
+    const std::regex path(" d=\"M ([^\"]*)\""), point("-?[0-9]+ -?[0-9]+");
+    for (std::sregex_iterator at(svg.begin(), svg.end(), path), end; at != end; ++at, ++arrows) {
+      const std::string points = (*at)[1];
+      std::string before;
+      for (std::sregex_iterator p(points.begin(), points.end(), point), last; p != last; ++p) {
+        EXPECT_NE(p->str(), before) << points;
+        before = p->str();
+      }
+    }
+  }
+  EXPECT_GT(arrows, 8);
+}
+
+TEST_F(CheckFiles, OneUnreadableFileOfSeveralHidesNothing) {
+  const Ran ran = stave_({"check", "a file.stave", "no_text.stave", "--json"});
+  EXPECT_EQ(ran.exit, 2);
+  const Json json(ran.out);
+  EXPECT_EQ(json.at("$.schema"), "stave.checks/1");
+  EXPECT_EQ(json.at("$.files[0].findings[0].code"), "STV1020");
+  EXPECT_EQ(json.at("$.files[1].findings[0].code"), "STV0106");
+  EXPECT_EQ(Json(stave_({"check", "no_text.stave", "--json"}).out).at("$.schema"), "stave.error/1");
 }
 
 TEST_F(CheckFiles, NothingToDrawIsSaidAndNoFileIsWritten) {

@@ -67,6 +67,31 @@ TEST(Screenshot, SaysWhatIsWrong) {
   EXPECT_EQ(stave_gui({"--screenshot", "/nowhere/a.png", qt(ring_file)}).exit, 3);
 }
 
+// No picture is drawn as if nothing had been asked.
+TEST(Screenshot, SaysWhatItWasAskedForInVain) {
+  const TempFolder folder;
+  const QString file = qt(folder / "a.png"), ring = qt(ring_file);
+  put(folder / "trace.json", R"([{"ph":"X","pid":0,"tid":0,"name":"a","ts":0,"dur":10}])");
+  const std::pair<QStringList, const char*> asked[] = {
+      {{"--what-if", "link.*=x0.5", ring}, "STV1930"},
+      {{"--what-if", "wings=1", ring}, "wings"},
+      {{"--what-if", "device.sm_count=-1", ring}, "STV1931"},
+      {{"--what-if", "fast", ring}, "STV0901"},
+      {{"--what-if", "device.sm_count=64", qt(folder / "trace.json")}, "--what-if changes a schedule"},
+      {{"--view", "wings", ring}, "there is no view \"wings\"; there are schedule"},
+      {{"--search", "gemm(", ring}, "--search \"gemm(\" is not a regular expression: "},
+      {{"--zoom", "5us", ring}, "--zoom 5us: write step:3"},
+      {{"--zoom", "step:7", ring}, "--zoom step:7: the run has no step 7"},
+  };
+  for (const auto& [arguments, words] : asked) {
+    const Finished finished = stave_gui(QStringList{"--screenshot", file} + arguments);
+    EXPECT_EQ(finished.exit, 2) << words;
+    EXPECT_NE(finished.err.find(words), std::string::npos) << words << " is not in: " << finished.err;
+    EXPECT_FALSE(QFile::exists(file)) << words;
+  }
+  EXPECT_NE(stave_gui({"--zoom", "step:1", ring}).err.find("--zoom is for pictures"), std::string::npos);
+}
+
 TEST(Screenshot, HelpAndVersionNeedNoDisplay) {
   EXPECT_NE(stave_gui({"--help"}).out.find("--screenshot"), std::string::npos);
   EXPECT_EQ(stave_gui({"--version"}).out, "stave-gui " STAVE_VERSION "\n");

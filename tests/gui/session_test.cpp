@@ -147,6 +147,51 @@ TEST(Session, ComparesTwoRunsAndKnowsPartners) {
   EXPECT_EQ(session.runs().size(), 1u);
 }
 
+// Steps of 100 us, and of 80 us in the second file, which begins with step 2.
+TEST(Session, AlignsAtAStepOfANumber) {
+  const TempFolder folder;
+  for (const auto& [name, first, length] : {std::tuple{"a.json", 1, 100}, std::tuple{"b.json", 2, 80}}) {
+    std::string events;
+    for (int step = first; step < first + 3; ++step) {
+      const int at = (step - first) * length;
+      events +=
+          fmt::format(R"({{"ph":"X","cat":"user_annotation","name":"ProfilerStep#{}","pid":1,"tid":1,"ts":{},"dur":{}}},
+)",
+                      step, at, length);
+      events += fmt::format(R"({{"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":{},"dur":{},)"
+                            R"("args":{{"device":0,"stream":7}}}},
+)",
+                            at + 10, length / 2);
+    }
+    put(folder / name, fmt::format(R"({{"schemaVersion":1,"traceEvents":[{}]}})", events.substr(0, events.size() - 2)));
+  }
+  Session session;
+  open_and_wait(session, {folder / "a.json", folder / "b.json"});
+  ASSERT_EQ(session.runs().size(), 2u) << to_text(session.problems().at(0));
+  const auto begin = [&](std::size_t run, std::uint32_t number) {
+    for (const StepSpan& step : session.run(run)->timeline->steps())
+      if (step.step == number) return step.start + session.shift(run);
+    return Time::min();
+  };
+  EXPECT_EQ(session.steps(), std::pair(2u, 4u));
+  session.align_at_step(3);
+  EXPECT_EQ(begin(0, 3), begin(1, 3));
+  EXPECT_NE(begin(0, 2), begin(1, 2));
+  // The run without step 4 stays as by step.
+  session.align(AlignBy::Step);
+  const Picoseconds by_step = session.shift(0) - session.shift(1);
+  session.align_at_step(4);
+  EXPECT_EQ(session.align_step(), 4u);
+  EXPECT_EQ(session.shift(0) - session.shift(1), by_step);
+  put(folder / "c.json", R"([{"ph":"X","pid":0,"tid":0,"name":"a","ts":0,"dur":10}])");
+  Session without;
+  Told told(without);
+  open_and_wait(without, {folder / "c.json"});
+  without.align(AlignBy::StepNumber);
+  EXPECT_EQ(without.align_by(), AlignBy::Step);
+  EXPECT_EQ(told.problems.size(), 1u);
+}
+
 TEST(Session, SearchesNamesCommandsAndTracks) {
   Session session;
   open_and_wait(session, {ring_file});

@@ -233,6 +233,27 @@ TEST(Paint, PinnedRowsStayAndTheOthersScroll) {
   EXPECT_EQ(image.pixel(static_cast<int>(box->x + 200), layout.rows_top() + 14), fill_of(Family::Memory, false));
 }
 
+// Of many selected slices in one pixel one outline is drawn, and the longest one is among them.
+TEST(Paint, OutlinesOfManySelectedSlicesLookLikeThoseOfFew) {
+  std::vector<SliceAt> slices;
+  for (std::int64_t i = 0; i < 2'000; ++i) slices.push_back({i * 1'000, 500, Family::Compute, "k"});
+  slices.push_back({2'000'000, 400'000, Family::Gemm, "long"});
+  Scene scene = one_stream(slices);
+  for (std::uint32_t i = 1; i <= slices.size(); ++i) scene.selection.push_back(ref(i));
+  const TimeSpan span{Time{0}, Time{4'000'000}};
+  const Painted all(scene, span);
+  const auto outlined = [&](const Painted& painted, SliceRef slice, double part) {
+    const Box box = painted.box(slice);
+    return painted.image.pixel(static_cast<int>(box.x + box.width * part), static_cast<int>(box.y)) ==
+           theme_of(false).accent;
+  };
+  EXPECT_TRUE(outlined(all, ref(2'001), 0.5));
+  for (const std::uint32_t i : {1u, 777u, 1'999u}) EXPECT_TRUE(outlined(all, ref(i), 0)) << i;
+  // Nothing else of the picture differs from one with every second slice selected: 4 of them share a pixel.
+  std::erase_if(scene.selection, [](SliceRef r) { return r.slice.value % 2 == 0; });
+  EXPECT_EQ(Painted(scene, span).image, all.image);
+}
+
 TEST(Paint, SameOnOneThreadAndOnMany) {
   std::vector<Track> tracks;
   std::vector<SliceAt> slices;

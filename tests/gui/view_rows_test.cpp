@@ -50,6 +50,21 @@ TEST(Rows, WithoutDevicesTheHostIsOpen) {
   EXPECT_EQ(rows_text(scene_with({timeline}).rows), "Rank 0\n  Host threads\n    t\n");
 }
 
+// Below devices, deep ranges are one line at first.
+TEST(Rows, RangesInManyLanesAreFoldedWhereThereAreDevices) {
+  const auto rows = [](std::vector<Track> tracks, int lanes) {
+    std::vector<SliceAt> slices;
+    for (std::size_t track = 0; track < tracks.size(); ++track) slices.push_back({0, 100, Family::Gemm, "x", track});
+    for (int lane = 1; lane < lanes; ++lane)
+      slices.push_back({0, 50, Family::Gemm, "x", tracks.size() - 1, static_cast<std::uint16_t>(lane)});
+    return rows_text(scene_with({timeline_with(std::move(tracks), slices)}).rows);
+  };
+  const Track device{.name = "main"}, ranges{.kind = TrackKind::Range, .name = "thread 1"};
+  EXPECT_EQ(rows({device, ranges}, 3), "Rank 0\n  main\n  Ranges +\n    thread 1\n");
+  EXPECT_EQ(rows({device, ranges}, 2), "Rank 0\n  main\n  Ranges\n    thread 1\n");
+  EXPECT_EQ(rows({ranges}, 3), "Rank 0\n  Ranges\n    thread 1\n");
+}
+
 TEST(Rows, ManyRanksAreFoldedAfterTheFourth) {
   std::vector<Track> tracks;
   std::vector<SliceAt> slices;

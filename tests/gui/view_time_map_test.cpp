@@ -84,6 +84,18 @@ TEST(Ticks, CountFromAnAnchorWhereLabelsWouldBeLong) {
   EXPECT_EQ(labels(ticks), "1.2345675 s|+400 ns|+450 ns") << labels(ticks);
 }
 
+// Around all round times, where labels gain a digit, a unit or an anchor.
+TEST(Ticks, LabelsAreShortAtEveryScale) {
+  for (std::int64_t round = 1; round < INT64_MAX / 10; round *= 10)
+    for (const std::int64_t start : {round, -round, round - 1, 1 - round, round * 9, round / 3, -round / 3})
+      for (int power = 0; power < 63; ++power) {
+        const std::int64_t length = std::int64_t{1} << power;
+        const TimeMap map(ps(start, start > INT64_MAX - length ? INT64_MAX : start + length), 1000);
+        for (const Tick& tick : ticks_of(map, 90).ticks)
+          ASSERT_LE(tick.label.size(), 12u) << tick.label << " from " << start << " for 2^" << power;
+      }
+}
+
 RC_GTEST_PROP(TicksProperty, LabelsAreApartAndInView, ()) {
   const auto start = *rc::gen::arbitrary<std::int64_t>();
   const auto power = *rc::gen::inRange(0, 62);

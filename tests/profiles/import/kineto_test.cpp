@@ -1,4 +1,5 @@
 // What a Kineto trace becomes.
+#include "profiles/import/kineto_kinds.h"
 #include "tests/profiles/import/imported.h"
 
 #include <filesystem>
@@ -246,6 +247,49 @@ TEST(Kineto, ADamagedArchiveKeepsWhatCameBefore) {
   EXPECT_LT(trace.report.kernels, 5000);
   EXPECT_EQ(trace.count("STV0759"), 1);
   EXPECT_TRUE(trace.report.data_lost);
+}
+
+// By a library's name or the op's; what compilers fuse around an op, and what reduces within one device, is none.
+TEST(Kineto, CollectivesAreKnownByTheirNames) {
+  for (const char* name :
+       {"ncclDevKernel_SendRecv", "mscclrccl", "void multimem_all_reduce_kernel<bf16, 16>(bf16*)", "two_shot_allreduce",
+        "vllm::cross_device_all_gather_1stage", "ReduceScatterPull", "AllToAllV"})
+    EXPECT_EQ(kernel_family(name), Family::Collective) << name;
+  for (const char* name : {"triton_poi_fused_add_all_reduce_wait_tensor_3", "softmaxBlockAllReduceSum",
+                           "warp_all_reduce_rows", "reduce_kernel<512>", "scatter_add", "gather", "small_reduce"})
+    EXPECT_EQ(kernel_family(name), Family::Compute) << name;
+  EXPECT_EQ(kernel_family("fused_gemm_all_reduce"), Family::Collective);
+}
+
+TEST(Kineto, WhatElseLiesInAFolderIsTold) {
+  const TempFolder folder;
+  write_bytes(folder / "rank0.json", kineto(kernel("k", 1, "0", "1")));
+  EXPECT_EQ(import_files({folder.path()}).count("STV0766"), 0);
+  write_bytes(folder / "readme.txt", "not a trace");
+  for (const char* name : {"a.sqlite", "b.sqlite", "c.et.gz"}) write_bytes(folder / name, "of another program");
+  const ImportedTimeline trace = import_files({folder.path()});
+  ASSERT_EQ(trace.code(), "");
+  EXPECT_EQ(trace.report.kernels, 1);
+  EXPECT_TRUE(trace.report.data_lost);
+  ASSERT_EQ(trace.count("STV0766"), 1);
+  std::string messages;
+  for (const TimelineProblem& problem : trace.report.problems) messages += problem.message + "\n";
+  EXPECT_NE(messages.find("1 .et, 2 .sqlite"), std::string::npos) << messages;
+}
+
+TEST(Kineto, FilesOfSeveralRunsAreSuspected) {
+  const TempFolder folder;
+  const auto write = [&](const std::string& rank, const std::string& second) {
+    write_bytes(folder / ("rank" + rank + ".json"), kineto(kernel("ncclDevKernel_AllReduce", 1, "10", "50", 20) + "," +
+                                                           kernel("ncclDevKernel_AllReduce", 2, second, "50", 20)));
+    return folder / ("rank" + rank + ".json");
+  };
+  const std::string first = write("0", "10000");
+  EXPECT_EQ(import_files({first, write("1", "10900")}).count("STV0767"), 0);
+  const ImportedTimeline trace = import_files({first, write("1", "15000")});
+  ASSERT_EQ(trace.code(), "");
+  EXPECT_EQ(trace.count("STV0767"), 1);
+  EXPECT_EQ(trace.count("STV0763"), 0);
 }
 
 TEST(Kineto, FormatsDoNotMix) {
