@@ -2,7 +2,10 @@
 # usage: real_window.sh TEST_PROGRAM
 # The tests of the window in a real one, on a display of its own. Exit code 77: there is no Xvfb.
 set -euo pipefail
-command -v Xvfb >/dev/null || exit 77
+if ! command -v Xvfb >/dev/null; then
+  echo "skipped: there is no Xvfb (Debian: xvfb)"
+  exit 77
+fi
 folder=$(mktemp -d)
 Xvfb -displayfd 3 -screen 0 1920x1080x24 -nolisten tcp 3>"$folder/display" 2>"$folder/log" &
 server=$!
