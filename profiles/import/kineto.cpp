@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "profiles/import/kineto_rows.h"
+#include "profiles/import/take_events.h"
 #include "profiles/import/trace_texts.h"
 
 namespace stave {
@@ -130,20 +131,7 @@ class KinetoImport final : public Import {
     JsonEvents events(*text.bytes, text.display, &problems_);
     KinetoRows out(probe, clocks_[i], ranks_[i].rank, shift(probe.start + clocks_[i].offset - origin_), options_, rows,
                    problems_, report);
-    TraceEvent event;
-    const auto all = [&]() -> Result<void> {
-      for (std::int64_t n = 1;; ++n) {
-        TRY(const bool more, events.next(event));
-        if (!more) return {};
-        out.take(event);
-        TRY_VOID(rows.flush_if_full());
-        if (n % 4096 == 0) TRY_VOID(show_progress(progress, &read));
-      }
-    };
-    Result<void> done = all();
-    if (!done && done.problems()[0].code != "STV0734") return done;
-    out.finish();
-    return done;
+    return take_events<TraceEvent>(events, out, rows, progress, read);
   }
 
   Result<void> send_steps(TimelineSink& sink, ImportReport& report) {
