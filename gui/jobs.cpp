@@ -10,7 +10,7 @@ namespace stave::gui {
 namespace {
 
 QString text_of(const Progress& progress) {
-  const QString job = QString::fromUtf8(progress.job.load());
+  QString job = QString::fromUtf8(progress.job.load());
   const std::int64_t total = progress.total, done = progress.done;
   if (total > 0) return QString("%1: %2 %").arg(job).arg(100 * std::min(done, total) / total);
   return job;

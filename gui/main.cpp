@@ -15,13 +15,14 @@ using namespace stave;
 constexpr int exit_ok = 0, exit_input = 2, exit_machine = 3;
 
 constexpr const char* help = R"(usage: stave-gui [FILE...]
-       stave-gui --screenshot OUT.png [--size WxH] [--view NAME]... [--dark] FILE...
+       stave-gui --screenshot OUT [--size WxH] [--view NAME]... [--dark] FILE...
 
 Shows measured and predicted timelines side by side. FILE is a run file, a trace
 that `stave import` reads, or a schedule (.stave), which is checked and predicted.
 
   --ranks              the traces are of the ranks of one run
-  --screenshot OUT.png draw the window into this file, without a display, and end
+  --screenshot OUT     draw the window into this file, without a display, and end; PNG, or SVG if its name ends in
+                       .svg
   --size WxH           of the picture; 1280x720
   --dark, --light      the theme; without it, as the desktop
   --view NAME          show a panel or switch something on; --view help lists them

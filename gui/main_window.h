@@ -50,6 +50,8 @@ class MainWindow : public QMainWindow {
   const QList<QAction*>& all_actions() const { return actions_; }
   QAction* action(const QString& text) const;
   void set_theme(ThemeChoice theme);
+  // As SVG if the name says so, else in the format that it names.
+  Result<void> write_picture(const QString& file, bool of_window);
 
  protected:
   void closeEvent(QCloseEvent* event) override;
@@ -86,6 +88,8 @@ class MainWindow : public QMainWindow {
   void update_busy();
   void say(const QString& text);
   void show_banner(const QString& text);
+  void show_tour_stop(std::size_t at);  // behind the last one: the end
+  bool ask_to_save();                   // false: what was about to happen is not wanted any more
   void ask_open(bool as_ranks);
   bool save_schedule(bool ask_name);
   void save_picture(bool of_window);
@@ -114,6 +118,9 @@ class MainWindow : public QMainWindow {
   TimelineView* view_ = nullptr;
   QFrame* banner_ = nullptr;
   QLabel* banner_text_ = nullptr;
+  QPushButton* tour_back_ = nullptr;
+  QPushButton* tour_next_ = nullptr;
+  std::size_t tour_at_ = 0;
   std::map<std::string, QDockWidget*, std::less<>> docks_;
   QList<QAction*> actions_;
   QMenu* recent_menu_ = nullptr;

@@ -1,8 +1,11 @@
 #include "gui/run.h"
 
+#include <QThreadPool>
+
 #include <algorithm>
 #include <filesystem>
 
+#include "gui/view/parallel.h"
 #include "workbench/import.h"
 
 namespace stave::gui {
@@ -22,6 +25,11 @@ Result<RunPtr> load_run_file(const std::string& file, Origin origin, const std::
   run.problems = std::move(opened.problems);
   run.notes = std::move(notes);
   return make_run(std::move(run), std::move(opened.timeline));
+}
+
+template <class T>
+std::shared_ptr<const T> let_go_elsewhere(std::unique_ptr<const T> made) {
+  return {made.release(), [](const T* gone) { QThreadPool::globalInstance()->start([gone] { delete gone; }); }};
 }
 
 std::map<std::uint32_t, LineCost> line_costs_of(const TimelineIndex& index) {
@@ -48,13 +56,17 @@ std::string file_name(const std::string& path) { return std::filesystem::path(pa
 bool is_schedule_file(const std::string& file) { return file.ends_with(".stave"); }
 
 RunPtr make_run(Run run, Timeline timeline) {
-  run.timeline = std::make_shared<const Timeline>(std::move(timeline));
-  run.index = std::make_shared<const TimelineIndex>(*run.timeline);
-  run.lod = std::make_shared<const Lod>(*run.index);
-  run.lines = line_costs_of(*run.index);
-  run.report = make_report(*run.index, {"all", "", whole(*run.timeline)}, run.info.kind);
-  run.slack = slack(*run.index, run.report.window.span);
-  return std::make_shared<const Run>(std::move(run));
+  run.timeline = let_go_elsewhere(std::make_unique<const Timeline>(std::move(timeline)));
+  run.index = let_go_elsewhere(std::make_unique<const TimelineIndex>(*run.timeline));
+  in_parallel(2, 2, [&](std::size_t part) {
+    if (part == 0) {
+      run.report = make_report(*run.index, {"all", "", whole(*run.timeline)}, run.info.kind);
+    } else {
+      run.lod = let_go_elsewhere(std::make_unique<const Lod>(*run.index));
+      run.lines = line_costs_of(*run.index);
+    }
+  });
+  return let_go_elsewhere(std::make_unique<const Run>(std::move(run)));
 }
 
 Result<RunPtr> load_run(const std::vector<std::string>& files, const std::string& scratch, Progress* progress) {

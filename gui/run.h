@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "analysis/report.h"
-#include "analysis/slack.h"
 #include "core/base/progress.h"
 #include "gui/view/lod.h"
 #include "workbench/open_run.h"
@@ -34,14 +33,14 @@ struct Run {
   std::shared_ptr<const TimelineIndex> index;  // of `timeline`
   std::shared_ptr<const Lod> lod;              // of `index`
   Report report;                               // of the whole run
-  std::vector<Picoseconds> slack;              // by slice row, in the whole run
   Problems problems;                           // what the recorder or importer counted
   std::string notes;                           // counts of an import, as text
   std::map<std::uint32_t, LineCost> lines;     // by line of the schedule
 };
 using RunPtr = std::shared_ptr<const Run>;
 
-// Index, levels of detail and report: work for a background job.
+// Index, levels of detail and report: work for a background job. What a run holds is let go of on another thread,
+// too: to free millions of slices takes longer than a frame.
 RunPtr make_run(Run run, Timeline timeline);
 
 // A run file; a trace is imported into `scratch`, a folder. With several files: traces of the ranks of one run.

@@ -19,6 +19,7 @@ constexpr std::size_t max_slices_with_arrows = 64;
 Scene scene_of(const Session& session, const ViewChoices& choices, const Scene& before) {
   Scene scene;
   scene.dark = choices.dark;
+  scene.chosen = session.chosen().value_or(0);
   const std::shared_ptr<const Compared> compared = session.compared();
   for (std::size_t r = 0; r < session.runs().size(); ++r) {
     const Session::Entry& entry = session.runs()[r];
@@ -44,7 +45,7 @@ Scene scene_of(const Session& session, const ViewChoices& choices, const Scene& 
   }
   scene.rows = rows_of(scene.runs, choices.arrangement);
   const bool differences = choices.differences && compared && session.chosen();
-  if (differences) scene.rows = with_difference_rows(std::move(scene.rows), scene.runs, *session.chosen());
+  if (differences) scene.rows = with_difference_rows(scene.rows, scene.runs, *session.chosen());
   carry_rows(before.rows, scene.rows);
   // Without deltas that colour says nothing.
   scene.colour_by = choices.colour_by == ColourBy::Delta && !compared ? ColourBy::Family : choices.colour_by;
@@ -93,8 +94,7 @@ std::vector<std::pair<std::size_t, TrackId>> tracks_of(const Scene& scene, const
     }
   }
   std::ranges::sort(tracks);
-  const auto rest = std::ranges::unique(tracks);
-  tracks.erase(rest.begin(), rest.end());
+  tracks.erase(std::unique(tracks.begin(), tracks.end()), tracks.end());
   return tracks;
 }
 
@@ -116,7 +116,7 @@ QByteArray remembered_rows(const std::vector<Row>& rows) {
 
 std::vector<Row> rows_remembered(const QByteArray& json) {
   std::vector<Row> rows;
-  for (const QJsonValue& value : QJsonDocument::fromJson(json).array()) {
+  for (const QJsonValue value : QJsonDocument::fromJson(json).array()) {
     const QJsonObject one = value.toObject();
     Row row;
     row.key = one["key"].toString().toStdString();
@@ -142,7 +142,7 @@ QByteArray remembered_bookmarks(const std::vector<Bookmark>& bookmarks) {
 
 std::vector<Bookmark> bookmarks_remembered(const QByteArray& json) {
   std::vector<Bookmark> bookmarks;
-  for (const QJsonValue& value : QJsonDocument::fromJson(json).array())
+  for (const QJsonValue value : QJsonDocument::fromJson(json).array())
     bookmarks.push_back(
         {Time{value.toObject()["time_ps"].toString().toLongLong()}, value.toObject()["text"].toString().toStdString()});
   return bookmarks;

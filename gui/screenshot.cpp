@@ -4,7 +4,6 @@
 #include <QElapsedTimer>
 #include <QEventLoop>
 #include <QFileInfo>
-#include <QImage>
 
 #include "gui/main_window.h"
 #include "gui/view/timeline_view.h"
@@ -115,9 +114,7 @@ Result<void> take_screenshot(const ScreenshotOptions& options) {
     session.next_mark(true);
   }
   wait_until_idle(session, patience_ms);
-  if (!window.grab().toImage().save(options.output, "PNG", 0))  // 0: as small as it gets
-    return error_at({.file = options.output.toStdString()}, "STV0002", "the picture cannot be written");
-  return {};
+  return window.write_picture(options.output, true);
 }
 
 }  // namespace stave::gui

@@ -8,49 +8,8 @@
 namespace stave::gui {
 namespace {
 
-std::optional<Time> begin_of_step(const Run& run, std::uint32_t number) {
-  std::optional<Time> begin;
-  for (const StepSpan& step : run.timeline->steps())
-    if (step.step == number) begin = begin ? std::min(*begin, step.start) : step.start;
-  return begin;
-}
-
-// The instant that alignment puts on one line: 0 if the run has no such thing.
-Time anchor_of(const Run& run, AlignBy by) {
-  if (by == AlignBy::Step) {
-    std::optional<Time> first, timed;
-    for (const StepSpan& step : run.timeline->steps()) {
-      first = first ? std::min(*first, step.start) : step.start;
-      if (step.phase == StepPhase::Timed) timed = timed ? std::min(*timed, step.start) : step.start;
-    }
-    if (timed || first) return timed ? *timed : *first;
-  }
-  std::optional<Time> start;
-  for (std::size_t t = 0; t < run.timeline->tracks().size(); ++t) {
-    const auto rows = run.index->rows(TrackId{t});
-    if (rows.empty() || !is_device_track(run.timeline->tracks()[t])) continue;
-    const Time at = run.timeline->slices()[rows.front()].start;
-    start = start ? std::min(*start, at) : at;
-  }
-  if (start) return *start;
-  const std::optional<TimeSpan> extent = extent_of(*run.timeline);
-  return extent ? extent->start : Time{};
-}
-
-Result<Compared> compare_runs(const RunPtr& a, const RunPtr& b, DeltaOf what) {
-  TRY(Comparison made, compare({.index = a->index.get(), .kind = a->info.kind, .file = a->file},
-                               {.index = b->index.get(), .kind = b->info.kind, .file = b->file}));
-  Compared out{a, b, std::move(made), {}, {}, {}, {}};
-  out.b_of_a.resize(a->timeline->slices().size());
-  out.a_of_b.resize(b->timeline->slices().size());
-  for (const SlicePair& pair : out.comparison.alignment.matched) {
-    out.b_of_a[pair.a.row()] = pair.b;
-    out.a_of_b[pair.b.row()] = pair.a;
-  }
-  out.deltas_a = std::make_shared<const SliceDeltas>(deltas_of(out.comparison, what, false));
-  out.deltas_b = std::make_shared<const SliceDeltas>(deltas_of(out.comparison, what, true));
-  return out;
-}
+// While one prediction follows the other, nobody looks closer.
+constexpr int study_rests_ms = 150;
 
 }  // namespace
 
@@ -60,13 +19,17 @@ Session::Session(QObject* parent) : QObject(parent), jobs_(this) {
     predict_now();
     check_now();
   });
+  study_later_.setSingleShot(true);
+  connect(&study_later_, &QTimer::timeout, this, &Session::study_now);
 }
 
 Session::~Session() = default;
 
 void Session::cancel_all() {
   predict_later_.stop();
+  study_later_.stop();
   predict_again_ = false;
+  std::erase_if(studies_, [](const auto& found) { return !found.second; });
   for (const std::string& name : jobs_.names()) jobs_.cancel(name);
 }
 
@@ -129,7 +92,8 @@ void Session::add_run(RunPtr run) {
   emit problems_changed();
 }
 
-void Session::replace_runs(std::vector<Entry> runs, std::optional<RunPtr> chosen, std::optional<RunPtr> partner) {
+void Session::replace_runs(std::vector<Entry> runs, const std::optional<RunPtr>& chosen,
+                           const std::optional<RunPtr>& partner) {
   const std::vector<Entry> before = std::move(runs_);
   runs_ = std::move(runs);
   const auto at = [&](const std::optional<RunPtr>& run) -> std::optional<std::size_t> {
@@ -140,9 +104,11 @@ void Session::replace_runs(std::vector<Entry> runs, std::optional<RunPtr> chosen
   };
   // Slices keep being selected where their run stays, or is replaced by the next prediction.
   const auto moved = [&](SliceRef slice) -> std::optional<SliceRef> {
-    if (slice.run >= before.size()) return std::nullopt;
+    if (!slice.slice || slice.run >= before.size()) return std::nullopt;
+    // A prediction that becomes the ghost leaves its selection to the next one.
     for (std::size_t i = 0; i < runs_.size(); ++i)
-      if (runs_[i].run == before[slice.run].run) return SliceRef{i, slice.slice};
+      if (runs_[i].run == before[slice.run].run && runs_[i].ghost == before[slice.run].ghost)
+        return SliceRef{i, slice.slice};
     if (!before[slice.run].live && !before[slice.run].ghost) return std::nullopt;
     for (std::size_t i = 0; i < runs_.size(); ++i)
       if (runs_[i].live == before[slice.run].live && runs_[i].ghost == before[slice.run].ghost)
@@ -168,6 +134,7 @@ void Session::replace_runs(std::vector<Entry> runs, std::optional<RunPtr> chosen
   marks_.clear();
   mark_.reset();
   compare_now();
+  study_later_.start(study_rests_ms);
   emit runs_changed();
   emit selection_changed();
   statistics_now();
@@ -218,112 +185,6 @@ void Session::set_partner(std::optional<std::size_t> at) {
   find_shifts();
   compare_now();
   emit runs_changed();
-}
-
-void Session::swap() {
-  if (!partner_) return;
-  std::swap(chosen_, partner_);
-  find_shifts();
-  compare_now();
-  emit runs_changed();
-}
-
-void Session::align(AlignBy by) {
-  if (by == AlignBy::Command) {
-    if (!current()) return tell({{Severity::Warning, "", "Select the slice to align at first.", {}, {}}});
-    align_slice_ = *current();
-  }
-  if (by == AlignBy::StepNumber) {
-    const auto range = steps();
-    if (!range) return tell({{Severity::Warning, "", "The run has no steps to align at.", {}, {}}});
-    align_step_ = std::clamp(align_step_, range->first, range->second);
-  }
-  align_by_ = by;
-  find_shifts();
-  emit runs_changed();
-}
-
-void Session::align_at_step(std::uint32_t step) {
-  align_step_ = step;
-  align(AlignBy::StepNumber);
-}
-
-std::optional<std::pair<std::uint32_t, std::uint32_t>> Session::steps() const {
-  const RunPtr run = chosen_run();
-  if (!run || run->timeline->steps().empty()) return std::nullopt;
-  std::pair<std::uint32_t, std::uint32_t> range{UINT32_MAX, 0};
-  for (const StepSpan& step : run->timeline->steps())
-    range = {std::min(range.first, step.step), std::max(range.second, step.step)};
-  return range;
-}
-
-void Session::find_shifts() {
-  shifts_.assign(runs_.size(), Picoseconds{});
-  const RunPtr reference = chosen_run();
-  if (!reference) return;
-  const RunPtr named = align_by_ == AlignBy::Command ? run(align_slice_.run) : nullptr;
-  const AlignBy by = align_by_ == AlignBy::StepNumber ? AlignBy::Step : align_by_;
-  const auto at = [&](const Run& one) {
-    // By step: of two that are compared, the steps that are.
-    if (by == AlignBy::Step && compared_) {
-      if (&one == compared_->run_a.get()) return compared_->comparison.a.window.span.begin;
-      if (&one == compared_->run_b.get()) return compared_->comparison.b.window.span.begin;
-    }
-    if (named)
-      if (const auto same = same_slice(*named, align_slice_.slice, one)) return one.timeline->slice(*same).start;
-    return anchor_of(one, by);
-  };
-  const Time zero = at(*reference);
-  const auto step_of = [&](const Run& one) {
-    return align_by_ == AlignBy::StepNumber ? begin_of_step(one, align_step_) : std::nullopt;
-  };
-  const std::optional<Time> step = step_of(*reference);
-  for (std::size_t i = 0; i < runs_.size(); ++i) {
-    const std::optional<Time> same = step_of(*runs_[i].run);
-    shifts_[i] = step && same ? *step - *same : zero - at(*runs_[i].run);
-  }
-}
-
-void Session::set_delta_of(DeltaOf what) {
-  if (delta_of_ == what) return;
-  delta_of_ = what;
-  compare_now();
-}
-
-void Session::compare_now() {
-  const RunPtr a = run(partner_), b = chosen_run();
-  if (!a || !b) {
-    jobs_.cancel("compare");
-    compare_problem_.clear();
-    if (compared_) {
-      compared_.reset();
-      emit compared_changed();
-    }
-    return;
-  }
-  // What is shown must not name slices of runs that are gone.
-  if (compared_ && (compared_->run_a != a || compared_->run_b != b)) compared_.reset();
-  jobs_.start<Compared>(
-      "compare", [a, b, what = delta_of_](Progress&) { return compare_runs(a, b, what); },
-      [this](Result<Compared> made) {
-        compared_ = made ? std::make_shared<const Compared>(*std::move(made)) : nullptr;
-        compare_problem_ = made ? "" : made.problems()[0].message;
-        find_shifts();
-        emit compared_changed();
-      });
-}
-
-std::optional<SliceRef> Session::partner_of(SliceRef slice) const {
-  if (!compared_) return std::nullopt;
-  const RunPtr of = run(slice.run);
-  const auto look_up = [&](const std::vector<SliceId>& there,
-                           std::optional<std::size_t> at) -> std::optional<SliceRef> {
-    if (!at || slice.slice.row() >= there.size() || !there[slice.slice.row()]) return std::nullopt;
-    return SliceRef{*at, there[slice.slice.row()]};
-  };
-  if (of == compared_->run_a) return look_up(compared_->b_of_a, chosen_);
-  if (of == compared_->run_b) return look_up(compared_->a_of_b, partner_);
-  return std::nullopt;
 }
 
 Problems Session::problems() const {

@@ -9,6 +9,7 @@
 #include <QTemporaryDir>
 #include <QTimer>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +18,7 @@
 #include "analysis/compare.h"
 #include "gui/draft.h"
 #include "gui/jobs.h"
-#include "gui/run.h"
+#include "gui/run_study.h"
 #include "gui/selection_statistics.h"
 #include "gui/view/scene.h"
 #include "workbench/check.h"
@@ -46,7 +47,9 @@ class Session : public QObject {
   bool jobs_busy(const std::string& name) const { return jobs_.busy(name); }
   void cancel_all();
   // Nothing runs and nothing waits to.
-  bool idle() const { return !jobs_.busy() && !predict_later_.isActive() && !predict_again_; }
+  bool idle() const {
+    return !jobs_.busy() && !predict_later_.isActive() && !predict_again_ && !study_later_.isActive();
+  }
 
   // Runs. Positions are those of the scene's runs.
   struct Entry {
@@ -59,6 +62,7 @@ class Session : public QObject {
   std::optional<std::size_t> partner() const { return partner_; }
   RunPtr run(std::optional<std::size_t> at) const { return at && *at < runs_.size() ? runs_[*at].run : nullptr; }
   RunPtr chosen_run() const { return run(chosen_); }
+  std::shared_ptr<const RunStudy> study(const Run& run) const;  // null: it is not there yet
   // Schedules, run files and traces. `as_ranks`: the traces are of the ranks of one run.
   void open(const QStringList& files, bool as_ranks = false);
   void close_run(std::size_t at);
@@ -93,11 +97,12 @@ class Session : public QObject {
   std::vector<std::uint32_t> selected_lines() const;
   const SelectionStatistics& statistics() const { return statistics_; }
 
-  // Search for a regular expression in names, commands and tracks of all runs.
+  // Search for a regular expression in names, commands, tracks and problems of all runs: see search_runs().
   void search(const QString& pattern);
   const QString& search_pattern() const { return pattern_; }
   const QString& search_problem() const { return search_problem_; }
   const std::vector<SliceRef>& marks() const { return marks_; }
+  std::size_t found_problems() const { return found_problems_; }  // with a slice or without
   std::optional<std::size_t> mark() const { return mark_; }
   void next_mark(bool forward);
 
@@ -141,6 +146,7 @@ class Session : public QObject {
  signals:
   void runs_changed();  // which, how they are aligned, chosen or compared
   void compared_changed();
+  void study_changed();  // there is one more
   void selection_changed();
   void statistics_changed();
   void marks_changed();
@@ -163,13 +169,15 @@ class Session : public QObject {
   void check_now();
   void compare_now();
   void find_shifts();
+  void study_now();
   void statistics_now();
-  void replace_runs(std::vector<Entry> runs, std::optional<RunPtr> chosen, std::optional<RunPtr> partner);
+  void replace_runs(std::vector<Entry> runs, const std::optional<RunPtr>& chosen, const std::optional<RunPtr>& partner);
   Schedule schedule_of(const Outcome& outcome) const;
 
   Jobs jobs_;
   QTemporaryDir scratch_;
   std::vector<Entry> runs_;
+  std::map<RunPtr, std::shared_ptr<const RunStudy>> studies_;  // null: it is being made
   std::optional<std::size_t> chosen_, partner_;
   AlignBy align_by_ = AlignBy::Step;
   SliceRef align_slice_{};
@@ -186,6 +194,7 @@ class Session : public QObject {
   QString pattern_, search_problem_;
   std::vector<SliceRef> marks_;
   std::optional<std::size_t> mark_;
+  std::size_t found_problems_ = 0;
   std::vector<Bookmark> bookmarks_;
 
   bool has_schedule_ = false;
@@ -195,7 +204,7 @@ class Session : public QObject {
   std::size_t at_ = 0;
   Outcome outcome_, baseline_;
   std::optional<CheckReport> checked_;
-  QTimer predict_later_;
+  QTimer predict_later_, study_later_;
   bool predict_again_ = false;
   QElapsedTimer predicting_, typed_;
   QString output_;

@@ -28,7 +28,7 @@ void Session::export_run(const std::string& file, const std::string& window, std
         progress.begin("exporting");
         return stave::export_run(job, &progress);
       },
-      [this, file](Result<Exported> exported) {
+      [this, file](const Result<Exported>& exported) {
         if (!exported) return tell(exported.problems());
         emit saved(QString::fromStdString(file));
       });

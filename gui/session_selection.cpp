@@ -3,46 +3,11 @@
 #include <algorithm>
 #include <set>
 
+#include "gui/search.h"
 #include "gui/session.h"
 
 namespace stave::gui {
 namespace {
-
-// Of each run: which slices a regular expression finds, by their start on screen.
-std::vector<SliceRef> search_runs(const std::vector<std::pair<RunPtr, Picoseconds>>& runs,
-                                  const QRegularExpression& wanted, const Progress& progress) {
-  const auto found = [&](std::string_view text) {
-    return wanted.match(QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()))).hasMatch();
-  };
-  std::vector<std::pair<Time, SliceRef>> hits;
-  for (std::size_t r = 0; r < runs.size(); ++r) {
-    const Timeline& timeline = *runs[r].first->timeline;
-    // Each text once, however many slices have it.
-    enum : std::uint8_t { NotAsked, No, Yes };
-    std::vector<std::uint8_t> names(timeline.names().size(), NotAsked);
-    std::vector<std::uint8_t> commands, tracks;
-    for (const TimelineCommand& command : timeline.commands()) commands.push_back(found(command.key) ? Yes : No);
-    for (const Track& track : timeline.tracks()) tracks.push_back(found(track.name) ? Yes : No);
-    for (std::uint32_t row = 0; row < timeline.slices().size(); ++row) {
-      if ((row & 0xfffff) == 0 && progress.cancelled()) return {};
-      const Slice& slice = timeline.slices()[row];
-      // A command is found where it runs, not at each call of the host for it.
-      const bool runs_here = slice.command && runs[r].first->index->work(row) != WorkKind::None;
-      bool hit = tracks[slice.track.value] == Yes || (runs_here && commands[slice.command.value] == Yes);
-      if (!hit && slice.name) {
-        std::uint8_t& name = names[slice.name.value];
-        if (name == NotAsked) name = found(timeline.text(slice.name)) ? Yes : No;
-        hit = name == Yes;
-      }
-      if (hit) hits.emplace_back(slice.start + runs[r].second, SliceRef{r, SliceId{row + 1}});
-    }
-  }
-  std::ranges::sort(hits);
-  std::vector<SliceRef> out;
-  out.reserve(hits.size());
-  for (const auto& [time, ref] : hits) out.push_back(ref);
-  return out;
-}
 
 bool is_of_line(const Timeline& timeline, TimelineCommandId command, std::uint32_t line) {
   for (; command; command = timeline.command(command).parent)
@@ -153,17 +118,20 @@ void Session::search(const QString& pattern) {
     if (!wanted.isValid()) search_problem_ = QString("not a regular expression: %1").arg(wanted.errorString());
     marks_.clear();
     mark_.reset();
+    found_problems_ = 0;
     emit marks_changed();
     return;
   }
-  std::vector<std::pair<RunPtr, Picoseconds>> runs;
+  std::vector<SearchedRun> searched;
   for (std::size_t r = 0; r < runs_.size(); ++r)
-    if (!runs_[r].ghost) runs.emplace_back(runs_[r].run, shift(r));
+    if (!runs_[r].ghost) searched.push_back({runs_[r].run, r, shift(r)});
+  Problems told = problems();
+  found_problems_ = static_cast<std::size_t>(
+      std::ranges::count_if(told, [&](const Problem& problem) { return finds(wanted, problem); }));
   jobs_.start<std::vector<SliceRef>>(
       "search",
-      [runs = std::move(runs), wanted](Progress& progress) -> Result<std::vector<SliceRef>> {
-        return search_runs(runs, wanted, progress);
-      },
+      [searched = std::move(searched), wanted, told = std::move(told)](Progress& progress)
+          -> Result<std::vector<SliceRef>> { return search_runs(searched, wanted, told, progress); },
       [this](Result<std::vector<SliceRef>> hits) {
         marks_ = hits ? *std::move(hits) : std::vector<SliceRef>{};
         mark_.reset();

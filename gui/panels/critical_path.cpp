@@ -19,24 +19,6 @@ void add_place(const Timeline& timeline, SliceId slice, const QString& before, T
 
 const Cell no_number{{}, {}, {}, 0, true};
 
-constexpr std::size_t most_beside = 200;
-
-// Work on devices that the end does not hang on, least slack first.
-std::vector<std::uint32_t> work_beside(const Run& run, std::size_t most) {
-  std::vector<std::uint32_t> rows;
-  std::vector<bool> on_path(run.timeline->slices().size());
-  for (const PathPart& part : run.report.critical_path)
-    if (part.slice && part.kind == PathPart::Kind::Work) on_path[part.slice.row()] = true;
-  for (std::uint32_t row = 0; row < on_path.size(); ++row)
-    if (!on_path[row] && run.index->work(row) != WorkKind::None && run.slack[row] != no_slack) rows.push_back(row);
-  const auto end = rows.begin() + static_cast<std::ptrdiff_t>(std::min(most, rows.size()));
-  std::partial_sort(rows.begin(), end, rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return run.slack[a] != run.slack[b] ? run.slack[a] < run.slack[b] : a < b;
-  });
-  rows.erase(end, rows.end());
-  return rows;
-}
-
 }  // namespace
 
 TablePanel::Content critical_path_table(const Session& session) {
@@ -45,6 +27,7 @@ TablePanel::Content critical_path_table(const Session& session) {
   const RunPtr run = session.chosen_run();
   if (!run || run->report.critical_path.empty()) return content;
   const Timeline& timeline = *run->timeline;
+  const std::shared_ptr<const RunStudy> study = session.study(*run);
   content.table.headers = {"Duration", "Share", "Slack", "Start", "What", "Rank", "Where", "Known how"};
   Picoseconds work{}, gap{}, communication{};
   double longest = 1;
@@ -64,7 +47,7 @@ TablePanel::Content critical_path_table(const Session& session) {
     row.cells = {std::move(duration), number_cell(share, QString("%1 %").arg(share, 0, 'f', 1)), no_number,
                  time_cell(part.start)};
     if (part.slice) {
-      if (part.kind == PathPart::Kind::Work) row.cells[2] = time_cell(run->slack[part.slice.row()]);
+      if (study && part.kind == PathPart::Kind::Work) row.cells[2] = time_cell(study->slack[part.slice.row()]);
       add_place(timeline, part.slice, part.kind == PathPart::Kind::Gap ? "gap before " : "", row);
       row.slice = SliceRef{*session.chosen(), part.slice};
     } else {
@@ -77,10 +60,10 @@ TablePanel::Content critical_path_table(const Session& session) {
                         .arg(words(work + gap), words(work), words(communication), words(gap));
   add_rest(content.table,
            run->report.critical_path.size() - std::min(run->report.critical_path.size(), content.table.rows.size()));
-  const std::vector<std::uint32_t> beside = work_beside(*run, most_beside);
-  for (const std::uint32_t at : beside) {
+  if (!study) return content;  // it comes
+  for (const std::uint32_t at : study->beside) {
     TableRow row;
-    row.cells = {time_cell(timeline.slices()[at].duration), no_number, time_cell(run->slack[at]),
+    row.cells = {time_cell(timeline.slices()[at].duration), no_number, time_cell(study->slack[at]),
                  time_cell(timeline.slices()[at].start)};
     add_place(timeline, SliceId{at + 1}, "", row);
     row.cells.push_back(text_cell("beside the path"));
@@ -88,12 +71,12 @@ TablePanel::Content critical_path_table(const Session& session) {
     content.table.rows.push_back(std::move(row));
   }
   // Peers on other ranks of what is on the path have none either.
-  const auto next = std::ranges::find_if(beside, [&](std::uint32_t at) { return run->slack[at].count() > 0; });
-  if (next != beside.end())
+  const auto next = std::ranges::find_if(study->beside, [&](std::uint32_t at) { return study->slack[at].count() > 0; });
+  if (next != study->beside.end())
     content.summary += QString(" Beside it the least slack has %1 of rank %2: <b>%3</b>.")
                            .arg(words(cut(short_name(title_of(timeline, SliceId{*next + 1})), 40)).toHtmlEscaped())
                            .arg(timeline.track(timeline.slices()[*next].track).rank)
-                           .arg(words(run->slack[*next]));
+                           .arg(words(study->slack[*next]));
   return content;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analysis/slack.h"
 #include "gui/panels/tables.h"
 #include "gui/words.h"
 
@@ -108,7 +109,8 @@ TablePanel::Content details_of(const Session& session) {
   rows.row("Family", name_of(slice.family));
   rows.time("Start", slice.start + session.shift(current->run));
   rows.time("Duration", slice.duration);
-  if (const Picoseconds slack = run.slack[current->slice.row()]; slack != no_slack)
+  const std::shared_ptr<const RunStudy> study = session.study(run);
+  if (const Picoseconds slack = study ? study->slack[current->slice.row()] : no_slack; slack != no_slack)
     rows.row("Slack", slack.count() > 0 ? words(slack) + " longer would not move the end"
                                         : QString("none: the end hangs on it"));
   if (const std::optional<SliceRef> partner = session.partner_of(*current)) {

@@ -1,4 +1,9 @@
+#include <QRegularExpression>
+
+#include <algorithm>
+
 #include "gui/panels/tables.h"
+#include "gui/search.h"
 #include "gui/words.h"
 
 namespace stave::gui {
@@ -6,10 +11,14 @@ namespace stave::gui {
 TablePanel::Content problems_table(const Session& session) {
   TablePanel::Content content;
   content.empty = session.runs().empty() && !session.has_schedule() ? "Nothing is open yet." : "No problems.";
-  const Problems problems = session.problems();
+  Problems problems = session.problems();
   if (problems.empty()) return content;
   content.table.headers = {"", "What", "Where", "Code"};
   int errors = 0, warnings = 0;
+  const QRegularExpression wanted(session.search_pattern(), QRegularExpression::CaseInsensitiveOption);
+  const bool searching = session.found_problems() > 0;
+  std::stable_partition(problems.begin(), problems.end(),
+                        [&](const Problem& problem) { return searching && finds(wanted, problem); });
   for (const Problem& problem : problems) {
     errors += problem.severity == Severity::Error;
     warnings += problem.severity == Severity::Warning;
@@ -22,6 +31,7 @@ TablePanel::Content problems_table(const Session& session) {
     QString where = words(file_name(problem.place.file));
     if (problem.place.line > 0) where += QString(":%1").arg(problem.place.line);
     Cell what{words(problem.message), {}, {}, 0, false};
+    if (searching && finds(wanted, problem)) what.shade = 1;
     what.tip = words(to_text(problem)).trimmed();
     row.cells = {std::move(level), std::move(what), {where, {}, {}, 0, false}, {words(problem.code), {}, {}, 0, false}};
     if (problem.place.line > 0 && problem.place.file == session.schedule_file()) row.line = problem.place.line;

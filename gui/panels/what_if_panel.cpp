@@ -14,18 +14,11 @@
 
 #include <algorithm>
 
-#include "core/text/print.h"
 #include "gui/panels/tables.h"
 #include "gui/words.h"
 
 namespace stave::gui {
 namespace {
-
-QLabel* heading(const QString& text) {
-  auto* label = new QLabel("<b>" + text + "</b>");
-  label->setContentsMargins(0, 8, 0, 0);
-  return label;
-}
 
 const Edit* edit_of(const Draft& draft, const std::string& field) { return find(draft.edits, MachineEdit{field}); }
 
@@ -108,7 +101,7 @@ WhatIfPanel::WhatIfPanel(Session& session, QWidget* parent)
   params_ = new QFormLayout;
   params_->setVerticalSpacing(5);
   form->addRow(params_);
-  form->addRow(heading("Move a command"));
+  form->addRow(what_if_heading("Move a command"));
   moved_command_ = new QLabel;
   moved_command_->setWordWrap(true);
   form->addRow(moved_command_);
@@ -148,7 +141,7 @@ WhatIfPanel::WhatIfPanel(Session& session, QWidget* parent)
 }
 
 void WhatIfPanel::build_machine(QFormLayout* form) {
-  form->addRow(heading("Machine"));
+  form->addRow(what_if_heading("Machine"));
   machine_ = new QComboBox;
   for (const MachineListing& listing : list_machines()) machine_->addItem(words(listing.name));
   form->addRow("Machine", machine_);
@@ -232,58 +225,6 @@ void WhatIfPanel::show_draft() {
   }
   show_move();
   showing_ = false;
-}
-
-void WhatIfPanel::show_params() {
-  const std::shared_ptr<const Module> module = session_.outcome().module;
-  if (!module) return;
-  std::vector<std::string> names;
-  for (const ParamDecl& param : module->params)
-    names.push_back(std::string(module->text(param.name)) + "=" + print_expr(*module, param.value) + "/" +
-                    (param.allowed ? print_expr(*module, param.allowed) : ""));
-  if (names != shown_params_) {
-    shown_params_ = names;
-    param_fields_.clear();
-    while (params_->rowCount() > 0) params_->removeRow(0);
-    if (!names.empty()) params_->addRow(heading("Parameters"));
-    for (const ParamDecl& param : module->params) {
-      const std::string name(module->text(param.name));
-      QWidget* field = nullptr;
-      const auto take = [this, name](const QString& text) {
-        if (!showing_ && !text.isEmpty()) session_.edit(ParamEdit{name, text.toStdString()});
-      };
-      if (param.allowed && module->exprs[param.allowed].kind == ExprKind::List) {
-        auto* box = new QComboBox;
-        for (const Id<ExprListTag> child : module->exprs[param.allowed].children())
-          box->addItem(words(print_expr(*module, module->expr_lists[child])));
-        connect(box, &QComboBox::currentTextChanged, this, take);
-        field = box;
-      } else {
-        auto* line = new QLineEdit;
-        if (param.allowed) line->setToolTip("Allowed: " + words(print_expr(*module, param.allowed)));
-        connect(line, &QLineEdit::editingFinished, this, [take, line] { take(line->text()); });
-        field = line;
-      }
-      auto* label = new QLabel(words(name));
-      label->setFixedWidth(fontMetrics().horizontalAdvance("Memory bandwidth") + 2);
-      label->setToolTip(words(name));
-      params_->addRow(label, field);
-      param_fields_.emplace_back(name, field);
-    }
-  }
-  for (const auto& [name, field] : param_fields_) {
-    QString value;
-    for (const ParamDecl& param : module->params)
-      if (module->text(param.name) == name) value = words(print_expr(*module, param.value));
-    if (const Edit* edit = stave::find(session_.draft().edits, ParamEdit{name, ""}))
-      value = words(std::get<ParamEdit>(*edit).value);
-    if (auto* box = qobject_cast<QComboBox*>(field)) {
-      if (box->findText(value) < 0) box->addItem(value);
-      box->setCurrentText(value);
-    } else if (auto* line = qobject_cast<QLineEdit*>(field); line && !line->hasFocus()) {
-      line->setText(value);
-    }
-  }
 }
 
 void WhatIfPanel::show_move() {

@@ -96,4 +96,6 @@ class WhatIfPanel : public QWidget {
   bool showing_ = false;
 };
 
+QLabel* what_if_heading(const QString& text);
+
 }  // namespace stave::gui

@@ -12,14 +12,12 @@ std::vector<Rgb> background_of(const Scene& scene, const Layout& layout, const V
   };
   for (const Tick& tick : ticks_of(view.time, layout.metrics.px(90)).ticks)
     if (!tick.label.empty()) line(view.time.x(tick.time), theme.grid);
-  for (const RunInView& run : scene.runs) {
-    const auto steps = run.timeline->steps();
-    if (run.ghost || steps.empty()) continue;
-    const TimeMap time = view.time.shifted(run.shift);
+  if (const RunInView* run = run_with_steps(scene)) {
+    const auto steps = run->timeline->steps();
+    const TimeMap time = view.time.shifted(run->shift);
     for (const StepSpan& step : steps)
       if (step.rank == steps.front().rank && time.x(step.end) - time.x(step.start) > layout.metrics.px(12))
         line(time.x(step.start), theme.line);
-    break;
   }
   return columns;
 }

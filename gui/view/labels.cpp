@@ -67,6 +67,14 @@ const LabelMask& Labels::mask(std::string_view text, LabelStyle style) {
   return mask;
 }
 
+void Labels::draw(const Canvas& canvas, std::string_view text, LabelStyle style, int x, int y, int right, Rgb colour) {
+  if (record) {
+    record->push_back({std::string(text), style, x, right, y, canvas.top, canvas.bottom, colour});
+  } else {
+    blit(canvas, mask(text, style), x, y, right, colour);
+  }
+}
+
 void Labels::trim() {
   constexpr std::size_t most = 8192;  // some 10 MB
   if (masks_.size() > most) masks_.clear();

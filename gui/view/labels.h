@@ -30,22 +30,6 @@ struct LabelStyle {
 // template arguments or parameters.
 std::string_view short_name(std::string_view name);
 
-class Labels {
- public:
-  // Forgets all if the font is another one.
-  void use(const QFont& font);
-  // Valid until `trim`.
-  const LabelMask& mask(std::string_view text, LabelStyle style);
-  // Between frames: forgets all if there are too many.
-  void trim();
-  std::size_t size() const { return masks_.size(); }
-
- private:
-  QFont font_;
-  std::string key_;
-  std::unordered_map<std::string, LabelMask> masks_;
-};
-
 // A picture's pixels that one thread may write.
 struct Canvas {
   Rgb* pixels = nullptr;
@@ -56,6 +40,35 @@ struct Canvas {
   Rgb* line(int y) const { return pixels + stride * y; }
 };
 Canvas canvas_of(QImage& image);
+
+// A text of a picture that is drawn as text, not as pixels.
+struct PlacedText {
+  std::string text;
+  LabelStyle style{};
+  int x = 0, right = 0, y = 0;  // its left top, and where it is cut
+  int top = 0, bottom = 0;      // lines that it may be seen in
+  Rgb colour = 0;
+};
+
+class Labels {
+ public:
+  std::vector<PlacedText>* record = nullptr;  // texts go there instead of into pixels
+
+  // Forgets all if the font is another one.
+  void use(const QFont& font);
+  // Valid until `trim`.
+  const LabelMask& mask(std::string_view text, LabelStyle style);
+  // As blit(), of the mask.
+  void draw(const Canvas& canvas, std::string_view text, LabelStyle style, int x, int y, int right, Rgb colour);
+  // Between frames: forgets all if there are too many.
+  void trim();
+  std::size_t size() const { return masks_.size(); }
+
+ private:
+  QFont font_;
+  std::string key_;
+  std::unordered_map<std::string, LabelMask> masks_;
+};
 
 // With its left top at (x, y), only in [x, right); what does not fit fades out.
 void blit(const Canvas& canvas, const LabelMask& mask, int x, int y, int right, Rgb colour);

@@ -91,9 +91,7 @@ Layout lay_out(const Scene& scene, const Metrics& metrics) {
   Layout layout{.metrics = metrics};
   layout.names = metrics.px(metrics.names);
   layout.minimap = metrics.minimap ? metrics.px(minimap_height) : 0;
-  const bool steps = std::any_of(scene.runs.begin(), scene.runs.end(),
-                                 [](const RunInView& run) { return !run.timeline->steps().empty(); });
-  layout.steps = steps && metrics.ruler ? metrics.px(step_height) : 0;
+  layout.steps = run_with_steps(scene) != nullptr && metrics.ruler ? metrics.px(step_height) : 0;
   layout.ruler = metrics.ruler ? metrics.px(ruler_height) + layout.steps : 0;
   for (const RunInView& run : scene.runs) layout.places.emplace_back(run.timeline->tracks().size(), -1);
 

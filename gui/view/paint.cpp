@@ -78,14 +78,20 @@ void paint(QImage& image, const Scene& scene, const Layout& layout, const Viewpo
   for (std::size_t i = 0; i < jobs.size(); ++i)
     for (const Caption& caption : state.captions[i])
       masks[i].push_back(&state.labels.mask(caption.text, caption.style));
-  in_parallel(jobs.size(), options.threads, [&](std::size_t i) {
+  state.labels.record = options.texts;
+  // Recorded one after the other.
+  in_parallel(jobs.size(), options.texts ? 1 : options.threads, [&](std::size_t i) {
     int x = 0, width = 0;
     for (std::size_t k = 0; k < masks[i].size(); ++k) {
       const Caption& caption = state.captions[i][k];
       x = caption.follows ? x + width : caption.x;
       width = masks[i][k]->width + caption.style.pixels / 2;
-      blit(jobs[i].canvas, *masks[i][k], x, caption.y + (caption.height - masks[i][k]->height) / 2, caption.right,
-           caption.colour);
+      const int y = caption.y + (caption.height - masks[i][k]->height) / 2;
+      if (options.texts) {
+        state.labels.draw(jobs[i].canvas, caption.text, caption.style, x, y, caption.right, caption.colour);
+      } else {
+        blit(jobs[i].canvas, *masks[i][k], x, y, caption.right, caption.colour);
+      }
     }
   });
 
@@ -96,7 +102,7 @@ void paint(QImage& image, const Scene& scene, const Layout& layout, const Viewpo
     }
   }
   QPainter painter(&image);
-  paint_overlay(painter, canvas, frame, options);
+  paint_overlay(options.lines ? *options.lines : painter, canvas, frame, options);
   paint_top(painter, canvas, frame, state.minimap, state.labels);
 }
 

@@ -7,7 +7,10 @@
 #include <memory>
 #include <optional>
 
+#include "gui/view/labels.h"
 #include "gui/view/layout.h"
+
+class QPainter;
 
 namespace stave::gui {
 
@@ -33,6 +36,9 @@ struct PaintOptions {
   std::optional<std::size_t> dragged{};  // a row that is being moved, and where it would go
   std::optional<std::size_t> drop_before{};
   std::optional<Box> rubber{};  // of the box zoom
+  // Texts, and lines over the rows, go there and not into the pixels: for pictures of shapes.
+  std::vector<PlacedText>* texts = nullptr;
+  QPainter* lines = nullptr;
 };
 
 // Fills `image`, which must be view.width x view.height and Format_RGB32.

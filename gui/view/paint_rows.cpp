@@ -52,9 +52,8 @@ void fold_mark(const Canvas& canvas, int x, int y, int size, bool closed, Rgb co
 }
 
 int bar_height(float busy, int height) {
-  const int least = std::max(2, height / 5);
-  return std::clamp(static_cast<int>(std::min(busy, 1.0f) * static_cast<float>(height) + 0.99f),  // rounded up
-                    std::min(least, height), height);
+  const int rounded_up = static_cast<int>(std::min(busy, 1.0f) * static_cast<float>(height) + 0.99f);
+  return std::clamp(rounded_up, std::min(std::max(2, height / 5), height), height);
 }
 
 class RowPainter {

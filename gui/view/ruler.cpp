@@ -69,7 +69,8 @@ class TopPainter {
       fill(x, bottom - length, x + 1, bottom, tick.label.empty() ? theme_.line : theme_.faint);
       if (tick.label.empty()) continue;
       const int left = x + metrics_.px(4);
-      if (left + labels_.mask(tick.label, {.pixels = metrics_.px(11)}).width > canvas_.width) continue;
+      const int right = left + labels_.mask(tick.label, {.pixels = metrics_.px(11)}).width;
+      if (right > canvas_.width || under_a_flag(left, right)) continue;
       text(tick.label, left, canvas_.width, top, bottom - top - metrics_.px(4), theme_.text);
     }
     if (!ticks.anchor.empty())
@@ -85,10 +86,9 @@ class TopPainter {
   void steps() {
     const int bottom = layout_.top(), top = bottom - layout_.steps, names = layout_.names;
     fill(0, top, canvas_.width, bottom, theme_.window);
-    for (const RunInView& run : frame_.scene.runs) {
-      const auto spans = run.timeline->steps();
-      if (run.ghost || spans.empty()) continue;
-      const TimeMap time = frame_.view.time.shifted(run.shift);
+    if (const RunInView* run = run_with_steps(frame_.scene)) {
+      const auto spans = run->timeline->steps();
+      const TimeMap time = frame_.view.time.shifted(run->shift);
       int last = -1;
       for (const StepSpan& step : spans) {
         if (step.rank != spans.front().rank) continue;
@@ -106,7 +106,6 @@ class TopPainter {
              10);
       }
       text("Steps", metrics_.px(10), names, top, bottom - top - 1, theme_.faint, 10);
-      break;
     }
     fill(0, bottom - 1, canvas_.width, bottom, theme_.line);
   }
@@ -120,19 +119,33 @@ class TopPainter {
   }
 
   void text(std::string_view what, int x, int right, int y, int height, Rgb colour, int pixels = 11) {
-    const LabelMask& mask = labels_.mask(what, {.pixels = metrics_.px(pixels)});
-    blit(canvas_, mask, x, y + (height - mask.height) / 2, right, colour);
+    const LabelStyle style{.pixels = metrics_.px(pixels)};
+    labels_.draw(canvas_, what, style, x, y + (height - labels_.mask(what, style).height) / 2, right, colour);
+  }
+
+  int flag_x(const Bookmark& bookmark) const {
+    return layout_.names + static_cast<int>(std::clamp(std::floor(frame_.view.time.x(bookmark.time)), -1e6, 1e6));
+  }
+
+  // Half a label reads as another one.
+  bool under_a_flag(int left, int right) {
+    return std::any_of(frame_.scene.bookmarks.begin(), frame_.scene.bookmarks.end(), [&](const Bookmark& bookmark) {
+      const int x = flag_x(bookmark);
+      const int width = labels_.mask(bookmark.text, {.pixels = metrics_.px(10)}).width;
+      return x < right && x + metrics_.px(8) + std::min(width, metrics_.px(140)) > left;
+    });
   }
 
   void flag(const Bookmark& bookmark, int top) {
-    const int x =
-        layout_.names + static_cast<int>(std::clamp(std::floor(frame_.view.time.x(bookmark.time)), -1e6, 1e6));
+    const int x = flag_x(bookmark);
     if (x < layout_.names || x >= canvas_.width) return;
-    const LabelMask& mask = labels_.mask(bookmark.text, {.pixels = metrics_.px(10)});
+    const LabelStyle style{.pixels = metrics_.px(10)};
+    const LabelMask& mask = labels_.mask(bookmark.text, style);
     const int right = x + metrics_.px(8) + std::min(mask.width, metrics_.px(140));
     const int height = metrics_.px(14);
     fill(x, top, right, top + height, theme_.range);
-    blit(canvas_, mask, x + metrics_.px(4), top + (height - mask.height) / 2, right, text_on(theme_.range));
+    labels_.draw(canvas_, bookmark.text, style, x + metrics_.px(4), top + (height - mask.height) / 2, right,
+                 text_on(theme_.range));
   }
 
   // Where the current slice is, also where its row is scrolled out.
@@ -157,12 +170,15 @@ class TopPainter {
   void measured(int top, int bottom) {
     const auto [left, right] = measured_x();
     const auto [begin, end] = std::minmax(frame_.scene.measured->start, frame_.scene.measured->end);
-    const LabelMask& mask = labels_.mask(duration_text(end - begin), {.pixels = metrics_.px(11), .bold = true});
+    const LabelStyle style{.pixels = metrics_.px(11), .bold = true};
+    const std::string length = duration_text(end - begin);
+    const LabelMask& mask = labels_.mask(length, style);
     const int x =
         std::clamp((left + right - mask.width) / 2, layout_.names, std::max(layout_.names, canvas_.width - mask.width));
     fill(x - metrics_.px(4), top + metrics_.px(3), x + mask.width + metrics_.px(4), bottom - metrics_.px(3),
          theme_.mark);
-    blit(canvas_, mask, x, top + (bottom - top - mask.height) / 2, canvas_.width, text_on(theme_.mark));
+    labels_.draw(canvas_, length, style, x, top + (bottom - top - mask.height) / 2, canvas_.width,
+                 text_on(theme_.mark));
   }
 
   QPainter& painter_;

@@ -12,6 +12,13 @@ RunInView run_in_view(std::shared_ptr<const Timeline> timeline, std::string titl
   return run;
 }
 
+const RunInView* run_with_steps(const Scene& scene) {
+  const auto has_steps = [](const RunInView& run) { return !run.ghost && !run.timeline->steps().empty(); };
+  if (scene.chosen < scene.runs.size() && has_steps(scene.runs[scene.chosen])) return &scene.runs[scene.chosen];
+  const auto at = std::find_if(scene.runs.begin(), scene.runs.end(), has_steps);
+  return at == scene.runs.end() ? nullptr : &*at;
+}
+
 std::optional<std::size_t> row_of(const Scene& scene, SliceRef ref) {
   const TrackId track = slice_of(scene, ref).track;
   for (std::size_t i = 0; i < scene.rows.size(); ++i) {

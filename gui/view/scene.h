@@ -99,6 +99,7 @@ struct RangeSelection {
 struct Scene {
   std::vector<RunInView> runs{};
   std::vector<Row> rows{};
+  std::size_t chosen = 0;  // the run whose steps are shown, if it has some
   ColourBy colour_by = ColourBy::Family;
   bool dark = false;
   Picoseconds delta_scale{};          // the difference that has the full colour; 0: chosen from the deltas
@@ -113,6 +114,9 @@ struct Scene {
   std::optional<RangeSelection> range{};
   std::optional<TimeSpan> measured{};  // the ruler; ends in the order they were set
 };
+
+// The chosen run or else the first one that has steps; null: none has.
+const RunInView* run_with_steps(const Scene& scene);
 
 // All rows of all runs with tracks that hold something: streams and copy engines of a rank first,
 // then its links, counters, ranges and host threads, each group under a header. Host threads are

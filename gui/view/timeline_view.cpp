@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gui/svg.h"
 #include "gui/view/palette.h"
 
 namespace stave::gui {
@@ -162,24 +163,6 @@ Viewport TimelineView::viewport() const {
           .height = static_cast<int>(std::lround(height() * scale))};
 }
 
-QImage TimelineView::picture_of(QSize logical, double scale) const {
-  Metrics metrics = metrics_;
-  metrics.scale = scale;
-  const QSize size(static_cast<int>(std::lround(logical.width() * scale)),
-                   static_cast<int>(std::lround(logical.height() * scale)));
-  QImage image(size, QImage::Format_RGB32);
-  const Layout layout = lay_out(scene_, metrics);
-  Viewport view{.time = TimeMap(visible(), size.width() - layout.names),
-                .scroll = 0,
-                .width = size.width(),
-                .height = size.height()};
-  view.scroll = std::min(static_cast<int>(scroll_ * scale / metrics_.scale), max_scroll(layout, size.height()));
-  PaintCache cache;
-  paint(image, scene_, layout, view, cache, {.font = font()});
-  image.setDevicePixelRatio(scale);
-  return image;
-}
-
 double TimelineView::tracks_width() const {
   return std::max(1.0, static_cast<double>(viewport().width - layout_.names));
 }
@@ -259,6 +242,7 @@ void TimelineView::paintEvent(QPaintEvent*) {
     return;
   }
   const Viewport view = viewport();
+  if (is_svg(painter)) return paint_as_shapes(painter);
   if (frame_.size() != QSize(view.width, view.height)) {
     frame_ = QImage(std::max(view.width, 1), std::max(view.height, 1), QImage::Format_RGB32);
     stale_ = true;

@@ -87,6 +87,7 @@ class TimelineView : public QWidget {
   bool event(QEvent* event) override;
 
  private:
+  void paint_as_shapes(QPainter& painter) const;
   enum class Drag : std::uint8_t { None, Pan, Box, Range, Measure, Row, Names, Minimap };
 
   void lay_out_rows();

@@ -166,6 +166,25 @@ TEST_F(ViewTest, NamesFoldAndMove) {
   EXPECT_EQ(rows_changed, 2);
 }
 
+TEST_F(ViewTest, AClickInAFoldedTrackSelectsTheSliceUnderThePointer) {
+  view.set_scene(one_stream({{0, 1'000'000, Family::Gemm, "long"},
+                             {100'000, 100'000, Family::Memory, "short", 0, 1},
+                             {600'000, 100'000, Family::Memory, "later", 0, 2}}));
+  const auto row = row_of(view.scene(), ref(1));
+  ASSERT_EQ(view.scene().runs[0].lod->track(TrackId{0}).lanes.size(), 3u);
+  view.toggle_fold(*row);
+  const Box box = *box_of(view.scene(), view.layout_of_rows(), view.viewport(), ref(1));
+  const int y = static_cast<int>(box.y + box.height / 2);
+  // Of several at the pointer the shortest: the long one has room elsewhere.
+  for (const auto& [time, slice] : {std::pair{150'000, 2u}, {650'000, 3u}, {400'000, 1u}}) {
+    QTest::mouseClick(&view, Qt::LeftButton, {}, at(Time{time}, y));
+    ASSERT_FALSE(selected.empty());
+    EXPECT_EQ(selected.back(), ref(slice)) << time;
+    // Its outline is where it is drawn.
+    EXPECT_EQ(box_of(view.scene(), view.layout_of_rows(), view.viewport(), ref(slice))->y, box.y);
+  }
+}
+
 TEST_F(ViewTest, RevealUnfoldsAndZoomsToWhatIsTooThin) {
   view.fold_all(true);
   view.reveal(ref(4));

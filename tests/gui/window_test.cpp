@@ -3,9 +3,14 @@
 #include <QDockWidget>
 #include <QDoubleSpinBox>
 #include <QDropEvent>
+#include <QFileInfo>
+#include <QFrame>
+#include <QImage>
+#include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QMimeData>
+#include <QPushButton>
 #include <QSettings>
 #include <QSlider>
 #include <QTest>
@@ -18,6 +23,7 @@
 #include "gui/panels/table_panel.h"
 #include "gui/panels/what_if_panel.h"
 #include "gui/schedule_editor.h"
+#include "gui/tour.h"
 #include "gui/view/timeline_view.h"
 #include "tests/gui/gui_support.h"
 
@@ -181,6 +187,89 @@ TEST(Window, AStretchIsSummed) {
   ASSERT_TRUE(wait_until_idle(window.session(), 60'000));
   ASSERT_TRUE(window.session().range());
   EXPECT_GT(window.session().statistics().durations.count, 0);
+}
+
+// From one end to the other, by hand: two runs of the ring, zoom, search, select, compare, a slider, a picture.
+TEST(Window, FromTwoRunsToAPicture) {
+  const TempFolder folder;
+  MainWindow window(forgetful);
+  window.show();
+  open_and_wait(window.session(), {stored_ring(folder, "eager.sqlite"), ring_file});
+  TimelineView& view = window.view();
+  ASSERT_TRUE(window.session().compared());
+  EXPECT_EQ(window.session().compared()->comparison.delta, 0_ps);
+
+  const TimeSpan all = view.visible();
+  QTest::keyClick(&view, Qt::Key_W);
+  QTest::keyClick(&view, Qt::Key_W);
+  EXPECT_LT(view.visible().end - view.visible().start, all.end - all.start);
+  QLineEdit* field = search_field(window);
+  QTest::keyClicks(field, "gemm#2");
+  QTest::keyClick(field, Qt::Key_Return);
+  ASSERT_TRUE(wait_until_idle(window.session(), 60'000));
+  QTest::keyClick(field, Qt::Key_Return);
+  ASSERT_TRUE(window.session().current());
+  const SliceRef found = *window.session().current();
+  QTest::mouseClick(&view, Qt::LeftButton, {}, middle_of(view, found));
+  EXPECT_EQ(window.session().current(), found);
+  EXPECT_TRUE(window.session().partner_of(found));
+
+  window.show_view("what-if");
+  Knob* link = window.dock("what-if")->findChild<WhatIfPanel*>()->knob("link.device.bandwidth_bytes_per_s");
+  ASSERT_NE(link, nullptr);
+  link->slider()->setValue(-200);
+  ASSERT_TRUE(wait_until_idle(window.session(), 60'000));
+  window.show_view("difference");
+  ASSERT_TRUE(window.session().compared());
+  EXPECT_NE(window.session().compared()->comparison.delta, 0_ps);
+  for (const char* name : {"ring.png", "ring.svg"}) {
+    ASSERT_TRUE(window.write_picture(qt(folder / name), true));
+    EXPECT_GT(QFileInfo(qt(folder / name)).size(), 10'000);
+  }
+  EXPECT_EQ(QImage(qt(folder / "ring.png")).size(), window.size() * window.devicePixelRatioF());
+}
+
+TEST(Window, IsUsableAt1024) {
+  MainWindow window({.remember = false, .theme = ThemeChoice::Light, .size = {1024, 640}});
+  window.show();
+  open_and_wait(window.session(), {ring_file, STAVE_SOURCE_DIR "/examples/trace.json"});
+  QCoreApplication::processEvents();
+  EXPECT_LE(window.minimumSizeHint().width(), 1024);
+  EXPECT_EQ(window.width(), 1024);
+  EXPECT_GT(window.view().width(), 500);
+  QLineEdit* field = search_field(window);
+  EXPECT_TRUE(field->isVisible()) << "not in the tool bar's overflow";
+}
+
+TEST(Window, TheTourShowsWhatItSpeaksOf) {
+  MainWindow window(forgetful);
+  window.show();
+  window.open_tour();
+  auto* banner = window.findChild<QFrame*>("banner");
+  const auto button = [&](const QString& text) {
+    for (QPushButton* one : banner->findChildren<QPushButton*>())
+      if (one->text() == text && one->isVisible()) return one;
+    return static_cast<QPushButton*>(nullptr);
+  };
+  for (std::size_t at = 0; at < tour().size(); ++at) {
+    ASSERT_TRUE(wait_until_idle(window.session(), 60'000));
+    ASSERT_TRUE(banner->isVisible()) << at;
+    EXPECT_TRUE(banner->findChild<QLabel*>()->text().startsWith(QString("%1 of %2.").arg(at + 1).arg(tour().size())));
+    if (at == 2) {
+      EXPECT_TRUE(window.session().current());
+    }
+    if (at == 3) {
+      EXPECT_EQ(window.view().scene().paths.size(), 1u);
+    }
+    if (at == 4) {
+      EXPECT_TRUE(window.session().runs().back().ghost);
+    }
+    QPushButton* next = button(at + 1 < tour().size() ? "Next" : "Done");
+    ASSERT_NE(next, nullptr) << at;
+    next->click();
+  }
+  EXPECT_FALSE(banner->isVisible());
+  EXPECT_TRUE(window.session().compared());
 }
 
 TEST(Window, RunsActionsFromThePalette) {
