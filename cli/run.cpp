@@ -8,6 +8,7 @@
 #include "cli/progress_line.h"
 #include "cli/verbs.h"
 #include "core/base/utf8.h"
+#include "executor/world.h"
 #include "profiles/store_writer.h"
 #include "workbench/execute.h"
 #include "workbench/outputs.h"
@@ -20,17 +21,19 @@ struct RunOptions {
   std::vector<std::string> params;
   std::string mode = "eager";
   std::optional<std::string> output_file;
-  bool profile = true;
-  double timeout_s = 60;
+  std::string profile = "full";
+  std::string progress = "boundary";
+  double timeout_s = 60, duration_s = 0;
   ExecuteOptions execute;
   OutputOptions output;
+  bool elsewhere = false;  // another process of the run stores and prints
 };
 
 // A full disk, a missing device or a driver that gives up is not the input's fault.
 int exit_code_of(const Problems& problems) {
-  static constexpr std::string_view codes[] = {"STV0002", "STV0701", "STV0820", "STV0821", "STV0823",
-                                               "STV0824", "STV0825", "STV0826", "STV0827", "STV0940",
-                                               "STV0941", "STV0942", "STV0943", "STV0944"};
+  static constexpr std::string_view codes[] = {"STV0002", "STV0701", "STV0820", "STV0821", "STV0823", "STV0824",
+                                               "STV0825", "STV0826", "STV0827", "STV0828", "STV0829", "STV0831",
+                                               "STV0940", "STV0941", "STV0942", "STV0943", "STV0944"};
   for (const Problem& problem : problems)
     if (std::ranges::find(codes, problem.code) != std::end(codes)) return exit_machine;
   return exit_input;
@@ -38,7 +41,11 @@ int exit_code_of(const Problems& problems) {
 
 // Runs with a run file that grows while the recorder sends.
 Result<Executed> execute_and_store(const Schedule& schedule, RunOptions& options) {
-  if (!options.output_file || !options.profile) return execute(schedule, options.execute);
+  if (!options.output_file || options.profile == "off") return execute(schedule, options.execute);
+  if (options.elsewhere) {
+    options.execute.record = true;
+    return execute(schedule, options.execute);
+  }
   TRY_VOID(check_output({"-o", *options.output_file, OutputKind::Run}, options.execute.replace));
   TRY(StoreWriter writer, StoreWriter::create(*options.output_file, measured_run(schedule, options.execute)));
   options.execute.timeline = &writer;
@@ -56,11 +63,26 @@ int run(RunOptions& options) {
   if (!params) return fail(params.problems(), options.output, exit_input);
   options.execute.params = *std::move(params);
   options.execute.mode = *mode_named(options.mode);
+  options.execute.duration = std::chrono::milliseconds(static_cast<std::int64_t>(options.duration_s * 1000));
+  options.execute.profile = options.profile == "graph" ? Profile::Graph : Profile::Full;
+  options.execute.name_hangs = options.progress == "command";
   options.execute.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(options.timeout_s * 1000));
+  if (options.profile == "graph" && options.mode == "eager")
+    return usage_error("--profile graph records launches of a graph: it needs --mode captured or captured_serial",
+                       options.output);
   if (options.output_file && options.execute.backend != "cuda")
     return usage_error(
         "-o stores what a GPU's recorder saw: it needs --backend cuda; `stave sim -o` stores a prediction",
         options.output);
+  if (options.execute.backend == "cuda") {
+    const Result<std::optional<WorldPlace>> place = world_place(::getenv);
+    if (!place) return fail(place.problems(), options.output, exit_machine);
+    options.elsewhere = *place && (*place)->process != 0;
+    if (options.elsewhere) {
+      options.execute.saves.clear();
+      options.output.json = false;  // one document a run
+    }
+  }
   const Result<Schedule> schedule = open_checked(options.file, options.output);
   if (!schedule) return exit_input;
   ProgressLine line(options.output);
@@ -71,11 +93,14 @@ int run(RunOptions& options) {
   if (!executed && executed.problems()[0].code == "STV0950")
     return interrupted("STV0950", "nothing is kept: outputs are there only when all commands ran", options.output);
   if (!executed) return fail(executed.problems(), options.output, exit_code_of(executed.problems()), *schedule);
-  if (options.output.json) {
+  if (options.elsewhere) {
+    // The first process prints what all have.
+  } else if (options.output.json) {
     print(execute_json(*schedule, options.execute, *executed));
   } else if (executed->report.hang) {
     note(to_text(problem_of(*executed->report.hang), schedule->text));
-    if (options.output_file) note(fmt::format("what was recorded is in {}.partial\n", printable(*options.output_file)));
+    if (options.output_file && options.profile != "off")
+      note(fmt::format("what was recorded is in {}.partial\n", printable(*options.output_file)));
   } else if (!options.output.quiet || !executed->as_expected()) {
     print(execute_text(*executed));
   }
@@ -107,12 +132,30 @@ Run define_run(CLI::App& app) {
                  "Backend cuda: store what ran in this run file; a run file that is there is replaced")
       ->type_name("FILE");
   app.add_flag("-y,--yes", options->execute.replace, "With -o and --save: replace files of any kind");
-  app.add_flag("--profile,!--no-profile", options->profile,
-               "Backend cuda, with -o: record through CUPTI; on by default");
+  app.add_option("--profile", options->profile,
+                 "Backend cuda, with -o: what is recorded through CUPTI: full, graph (one record for each launch of a "
+                 "captured schedule, which disturbs it least), or off")
+      ->check(CLI::IsMember({"full", "graph", "off"}))
+      ->capture_default_str();
+  app.add_flag_callback(
+      "--no-profile", [options] { options->profile = "off"; }, "The same as --profile off");
   app.add_option("--warmup", options->execute.warmup, "Backend cuda: steps before those that count")
       ->capture_default_str();
   app.add_option("--repeat", options->execute.repeat, "Backend cuda: steps that count")
       ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--duration", options->duration_s,
+                 "Backend cuda: repeat for so many seconds, and at least --repeat times")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  app.add_flag(
+      "--flush-l2", options->execute.flush_l2,
+      "Backend cuda: before each step write a buffer of twice the L2 cache, so that no step finds its data there");
+  app.add_option(
+         "--progress", options->progress,
+         "Backend cuda, captured: command adds marks around NCCL's commands, so that a hang names them and every "
+         "step takes longer; eager runs name them anyway")
+      ->check(CLI::IsMember({"boundary", "command"}))
       ->capture_default_str();
   app.add_option("--timeout", options->timeout_s,
                  "Backend cuda: seconds until a step that stands still is called a hang")

@@ -41,6 +41,9 @@ struct PrepareOptions {
   std::int64_t max_iterations = 10'000'000;
   // A driver that cannot see that a step will never end calls it a hang after this.
   std::chrono::milliseconds timeout{60'000};
+  // A driver whose communication library does not tell what it waits for adds marks to a captured schedule, which
+  // cost time, so that a hang names its command.
+  bool name_hangs = false;
   // Gets the commands that ended and what their gemms multiply; a step that is cancelled fails (STV0950).
   Progress* progress = nullptr;
 };
@@ -70,6 +73,7 @@ struct StepReport {
   std::optional<Hang> hang;                         // none: finished
   std::vector<std::vector<std::int64_t>> executed;  // by rank, then command: how often it ran
   std::vector<Picoseconds> durations;               // by rank, on the device's own clock; empty: not measured
+  std::vector<Picoseconds> issue;                   // by rank: time that the host spent to issue; empty: not measured
   std::string text;                                 // what a driver that only prints has to say
 
   bool finished() const { return !hang; }

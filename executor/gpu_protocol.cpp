@@ -1,5 +1,7 @@
 #include "executor/gpu_protocol.h"
 
+#include <algorithm>
+
 namespace stave {
 namespace {
 
@@ -20,6 +22,17 @@ template <class Each>
 void times(ByteReader& r, Each each) {
   const std::uint64_t n = r.number();
   for (std::uint64_t i = 0; i < n && r.fine(); ++i) each();
+}
+
+void put(ByteWriter& w, const std::vector<Picoseconds>& all) {
+  w.number(all.size());
+  for (const Picoseconds p : all) w.number(static_cast<std::uint64_t>(p.count()));
+}
+
+std::vector<Picoseconds> picoseconds(ByteReader& r) {
+  std::vector<Picoseconds> all;
+  times(r, [&] { all.emplace_back(static_cast<std::int64_t>(r.number())); });
+  return all;
 }
 
 template <class T>
@@ -43,9 +56,10 @@ std::string encode(const GpuRequest& q) {
   w.number(static_cast<std::uint64_t>(q.mode));
   w.number(q.inputs.size());
   for (const std::string& input : q.inputs) w.text(input);
-  for (const std::uint64_t v :
-       {std::uint64_t{q.ranks_per_device}, std::uint64_t{q.warmup}, std::uint64_t{q.repeat},
-        static_cast<std::uint64_t>(q.timeout.count()), std::uint64_t{q.profile}, std::uint64_t{q.outputs}})
+  for (const std::uint64_t v : {std::uint64_t{q.ranks_per_device}, std::uint64_t{q.warmup}, std::uint64_t{q.repeat},
+                                static_cast<std::uint64_t>(q.timeout.count()),
+                                static_cast<std::uint64_t>(q.duration.count()), static_cast<std::uint64_t>(q.profile),
+                                std::uint64_t{q.flush_l2}, std::uint64_t{q.name_hangs}, std::uint64_t{q.outputs}})
     w.number(v);
   return w.bytes();
 }
@@ -65,7 +79,10 @@ Result<GpuRequest> decode_request(std::string_view bytes) {
   q.warmup = static_cast<std::uint32_t>(r.number());
   q.repeat = static_cast<std::uint32_t>(r.number());
   q.timeout = std::chrono::milliseconds(static_cast<std::int64_t>(r.number()));
-  q.profile = r.number() != 0;
+  q.duration = std::chrono::milliseconds(static_cast<std::int64_t>(r.number()));
+  q.profile = static_cast<Profile>(std::min<std::uint64_t>(r.number(), static_cast<std::uint64_t>(Profile::Graph)));
+  q.flush_l2 = r.number() != 0;
+  q.name_hangs = r.number() != 0;
   q.outputs = r.number() != 0;
   return whole(r, std::move(q));
 }
@@ -90,8 +107,8 @@ Result<GpuBuffer> decode_buffer(std::string_view bytes) {
 std::string encode(const GpuStep& s) {
   ByteWriter w;
   w.number(s.number);
-  w.number(s.durations.size());
-  for (const Picoseconds d : s.durations) w.number(static_cast<std::uint64_t>(d.count()));
+  put(w, s.durations);
+  put(w, s.issue);
   return w.bytes();
 }
 
@@ -99,7 +116,8 @@ Result<GpuStep> decode_step(std::string_view bytes) {
   ByteReader r(bytes);
   GpuStep s;
   s.number = static_cast<std::uint32_t>(r.number());
-  times(r, [&] { s.durations.emplace_back(static_cast<std::int64_t>(r.number())); });
+  s.durations = picoseconds(r);
+  s.issue = picoseconds(r);
   return whole(r, std::move(s));
 }
 
@@ -110,6 +128,8 @@ std::string encode(const StepReport& report) {
     w.number(counts.size());
     for (const std::int64_t n : counts) w.number(static_cast<std::uint64_t>(n));
   }
+  put(w, report.durations);
+  put(w, report.issue);
   w.number(report.hang.has_value());
   if (!report.hang) return w.bytes();
   w.number(report.hang->blocked.size());
@@ -135,6 +155,8 @@ Result<StepReport> decode_report(std::string_view bytes) {
     std::vector<std::int64_t>& counts = report.executed.emplace_back();
     times(r, [&] { counts.push_back(static_cast<std::int64_t>(r.number())); });
   });
+  report.durations = picoseconds(r);
+  report.issue = picoseconds(r);
   if (r.number() == 0) return whole(r, std::move(report));
   Hang& hang = report.hang.emplace();
   times(r, [&] {

@@ -19,6 +19,10 @@ enum class GpuFrame : std::uint32_t { Request = 32, Gpu, Step, Buffer, Done, Fai
 // The other end of the pipe to the parent: standard output belongs to libraries that print.
 inline constexpr int gpu_pipe = 3;
 
+// What the recorder keeps: everything, or one record for each launch of a graph, which
+// disturbs the run least.
+enum class Profile : std::uint8_t { Off, Full, Graph };
+
 struct GpuRequest {
   std::string file;  // for messages
   std::string text;
@@ -29,7 +33,10 @@ struct GpuRequest {
   std::uint32_t warmup = 0;
   std::uint32_t repeat = 1;
   std::chrono::milliseconds timeout{60'000};  // of a step
-  bool profile = false;
+  std::chrono::milliseconds duration{0};      // steps count until then, and at least `repeat`
+  Profile profile = Profile::Off;
+  bool flush_l2 = false;    // before each step
+  bool name_hangs = false;  // PrepareOptions
   bool outputs = true;
 
   friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
@@ -47,6 +54,7 @@ struct GpuBuffer {
 struct GpuStep {
   std::uint32_t number = 0;            // from 0, warm-up steps first
   std::vector<Picoseconds> durations;  // by rank
+  std::vector<Picoseconds> issue;      // by rank
 
   friend bool operator==(const GpuStep&, const GpuStep&) = default;
 };
@@ -54,7 +62,7 @@ struct GpuStep {
 std::string encode(const GpuRequest& request);
 std::string encode(const GpuBuffer& buffer);
 std::string encode(const GpuStep& step);
-std::string encode(const StepReport& report);  // `executed` and `hang`
+std::string encode(const StepReport& report);  // but for `text`
 std::string encode(const Problems& problems);
 
 // STV0944: not what `encode` makes.

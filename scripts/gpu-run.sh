@@ -1,64 +1,123 @@
 #!/usr/bin/env bash
-# usage: run.sh [LOG_FOLDER] [GTEST_FILTER]
+# usage: run.sh [LOG_FOLDER]
 # Runs all that needs a GPU, from the bundle that scripts/gpu-test makes. Exit
-# code 0: everything passed; 77: there is no GPU; 1: something failed.
+# code 0: everything passed; 77: there is no GPU; 1: something failed. On two
+# GPUs or more it also runs two processes. The measurements come last: on a
+# machine with other work their figures mean nothing.
 set -uo pipefail
 cd "$(dirname "$0")"
 logs=${1:-$(mktemp -d)}
-filter=${2:-*}
 mkdir -p "$logs"
 cuda=${CUDA_HOME:-/usr/local/cuda}
 export LD_LIBRARY_PATH=$PWD/lib:$cuda/lib64:$cuda/extras/CUPTI/lib64:${LD_LIBRARY_PATH:-}
 export STAVE_MACHINES=$PWD/machines
 passed=0
 failed=0
-seconds=$SECONDS
+began=$SECONDS
 
-# check NAME COMMAND...: its output goes to a log of its own, its end is shown if it fails.
-check() {
-  local name=$1
-  shift
-  local start=$SECONDS
-  if "$@" >"$logs/$name.log" 2>&1; then
+# say NAME CODE START: one line; a failure also shows the end of its log.
+say() {
+  if [[ $2 == 0 ]]; then
     passed=$((passed + 1))
-    echo "ok    $name ($((SECONDS - start)) s)"
-  else
-    failed=$((failed + 1))
-    echo "FAIL  $name ($((SECONDS - start)) s)"
-    tail -n 12 "$logs/$name.log" | sed 's/^/      /'
+    echo "ok    $1 ($((SECONDS - $3)) s)"
+    return
   fi
+  failed=$((failed + 1))
+  echo "FAIL  $1 (exit code $2, $((SECONDS - $3)) s)"
+  grep -hE '^\[  FAILED' "$logs/$1.log" | sort -u | head -n 20 | sed 's/^/      /'
+  tail -n 6 "$logs/$1.log" | sed 's/^/      /'
+}
+# check NAME COMMAND...: its output goes to a log of its own.
+check() {
+  local name=$1 start=$SECONDS
+  shift
+  "$@" >"$logs/$name.log" 2>&1
+  say "$name" $? "$start"
 }
 # As check, for a command that must end with another exit code.
 check_code() {
   local code=$2
   check "$1" bash -c 'wanted=$1; shift; "$@"; got=$?; echo "exit code $got, wanted $wanted"; [[ $got == "$wanted" ]]' - "$code" "${@:3}"
 }
+# In two processes, one GPU each; the first one's exit code counts.
+in_two() {
+  local rendezvous
+  rendezvous=$(mktemp -u)
+  STAVE_RANK=1 STAVE_WORLD_SIZE=2 STAVE_RENDEZVOUS=file:$rendezvous "$@" >/dev/null 2>&1 &
+  STAVE_RANK=0 STAVE_WORLD_SIZE=2 STAVE_RENDEZVOUS=file:$rendezvous "$@"
+  local code=$?
+  wait
+  return $code
+}
 
 if ! ./stave-gpu --devices; then
   echo "SKIPPED: there is no GPU here"
   exit 77
 fi
+gpus=$(./stave-gpu --devices | wc -l)
 
-# One program for each suite, so that a crash in one costs only that one.
+# The programs of examples/ and tests/run, and the suites. Left out of the suites: kernels whose source is a
+# stand-in for their reference, and what checks the repository's own pages.
+programs='Programs/Conformance.*_cuda_*:-NONE'
+suites='-CudaSource.*:CudaGpu.*:Programs/Conformance.*:*Compute.kernels_*:*Compute.a_kernel_without_*:ConformanceTable.*'
 check unit timeout 300 ./stave_cuda_test --gtest_filter='CudaSource.*:CudaGpu.*'
 grep '^GB/s' "$logs/unit.log"
-check programs timeout 400 ./stave_cuda_test --gtest_filter="Programs/Conformance.*_cuda_*:-NONE"
-# Left out: kernels whose source is a stand-in for their reference, and what checks the repository's own pages.
-check suites timeout 400 ./stave_cuda_test \
-  --gtest_filter='-CudaSource.*:CudaGpu.*:Programs/Conformance.*:*Compute.kernels_*:*Compute.a_kernel_without_*:ConformanceTable.*'
+# Most of their time is spent in making communicators: side by side they take a third of it.
+start=$SECONDS
+declare -A running=()
+begin() {
+  local name=$1
+  shift
+  "$@" >"$logs/$name.log" 2>&1 &
+  running[$name]=$!
+}
+begin programs timeout 400 ./stave_cuda_test --gtest_filter="$programs"
+begin suites timeout 400 ./stave_cuda_test --gtest_filter="$suites"
+if [[ $gpus -gt 1 ]]; then
+  begin programs_two in_two timeout 400 ./stave_cuda_test --gtest_filter="$programs"
+  begin suites_two in_two timeout 400 ./stave_cuda_test --gtest_filter="$suites"
+fi
+for name in "${!running[@]}"; do
+  wait "${running[$name]}"
+  say "$name" $? "$start"
+done
+grep -h 'plans ran' "$logs"/*_two.log 2>/dev/null
 
-if [[ -x stave ]]; then
-  for mode in eager captured captured_serial; do
-    check "ring_$mode" ./stave run examples/ring_matmul_2.stave --backend cuda --mode $mode --param m=256 --param n=256 \
-      --param k=256 --warmup 2 --repeat 5 -o "$logs/ring_$mode.sqlite"
-    check "report_ring_$mode" ./stave report "$logs/ring_$mode.sqlite"
+small=(--param m=256 --param n=256 --param k=256 --warmup 2 --repeat 3)
+for mode in eager captured captured_serial; do
+  check "ring_$mode" ./stave run examples/ring_matmul_2.stave --backend cuda --mode $mode "${small[@]}" \
+    -o "$logs/ring_$mode.sqlite"
+  check "report_ring_$mode" ./stave report "$logs/ring_$mode.sqlite"
+done
+if [[ $gpus -gt 1 ]]; then
+  check ring_two in_two ./stave run examples/ring_matmul_2.stave --backend cuda --mode captured "${small[@]}" -o "$logs/ring_two.sqlite"
+  check report_ring_two ./stave report "$logs/ring_two.sqlite"
+fi
+check predicted ./stave sim examples/ring_matmul_2.stave --param m=256 --param n=256 --param k=256 -o "$logs/predicted.sqlite"
+check compare ./stave compare "$logs/predicted.sqlite" "$logs/ring_eager.sqlite"
+check_code hang_eager 3 ./stave run tests/run/hang_missing_recv.stave --backend cuda --timeout 3
+check_code hang_captured 3 ./stave run tests/run/hang_missing_recv.stave --backend cuda --mode captured --progress command --timeout 3
+check sanitizer bash -c 'command -v compute-sanitizer >/dev/null || { echo "compute-sanitizer is not there"; exit 0; }
+  CUDA_VISIBLE_DEVICES=0 timeout 300 compute-sanitizer --error-exitcode 9 ./stave_cuda_test \
+    --gtest_filter="Programs/Conformance.*examples*_cuda_captured:CudaGpu.KernelsOfCudaText:CudaGpu.MemsetsOfAnyPattern"'
+tail -n 1 "$logs/sanitizer.log"
+
+if [[ -x cuda_bench ]]; then
+  check bench ./cuda_bench --benchmark_report_aggregates_only=true
+  grep -E '_(median|cv)' "$logs/bench.log" | cut -c1-100
+fi
+for mode in eager captured; do
+  for profile in off graph full; do
+    [[ $mode == eager && $profile == graph ]] && continue
+    check "observer_${mode}_$profile" ./stave run examples/ring_matmul_2.stave --backend cuda --mode $mode --warmup 10 --repeat 30 \
+      --profile $profile -y -o "$logs/observer.sqlite"
+    grep -h median "$logs/observer_${mode}_$profile.log"
   done
-  check collatz_captured ./stave run examples/collatz.stave --backend cuda --mode captured -o "$logs/collatz.sqlite"
-  check predicted ./stave sim examples/ring_matmul_2.stave --param m=256 --param n=256 --param k=256 -o "$logs/predicted.sqlite"
-  check compare ./stave compare "$logs/predicted.sqlite" "$logs/ring_eager.sqlite"
-  check_code hang 3 ./stave run tests/run/hang_missing_recv.stave --backend cuda --timeout 3
-  check plain ./stave run examples/all_reduce.stave --backend cuda --warmup 5 --repeat 20
+done
+if [[ $gpus -gt 1 ]]; then
+  check all_gather_matmul python3 tests/bench/all_gather_matmul/run.py --stave ./stave --peers
+  cat "$logs/all_gather_matmul.log"
 fi
 
-echo "SUMMARY: $passed passed, $failed failed, $((SECONDS - seconds)) s; logs in $logs"
+echo "SUMMARY: $passed passed, $failed failed, $((SECONDS - began)) s; logs in $logs"
 [[ $failed == 0 ]]

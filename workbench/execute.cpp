@@ -130,16 +130,21 @@ Result<Executed> execute_on_gpu(const Schedule& schedule, const ExecuteOptions& 
                      options.inputs, options.ranks_per_device,
                      options.warmup, std::max(options.repeat, 1U)};
   request.timeout = options.timeout;
-  request.profile = options.timeline != nullptr;
+  request.duration = options.duration;
+  request.profile = options.timeline != nullptr || options.record ? options.profile : Profile::Off;
+  request.flush_l2 = options.flush_l2;
+  request.name_hangs = options.name_hangs;
   if (options.progress) options.progress->begin("running on the GPU");
   TRY(GpuOutcome outcome, run_gpu_process(program, request, options.timeline, options.progress));
   Executed executed;
   executed.ranks = plan.ranks();
   executed.report = std::move(outcome.report);
   executed.gpu = std::move(outcome.gpu);
-  for (const GpuStep& step : outcome.steps)
-    if (step.number >= options.warmup && !step.durations.empty())
-      executed.durations.push_back(*std::max_element(step.durations.begin(), step.durations.end()));
+  for (const GpuStep& step : outcome.steps) {
+    if (step.number < options.warmup || step.durations.empty()) continue;
+    executed.durations.push_back(*std::max_element(step.durations.begin(), step.durations.end()));
+    if (!step.issue.empty()) executed.issue.push_back(*std::max_element(step.issue.begin(), step.issue.end()));
+  }
   for (const GpuBuffer& got : outcome.buffers) {
     if (got.rank >= plan.ranks()) continue;
     const Expanded& expanded = plan.of_rank(got.rank).expanded;

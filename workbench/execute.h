@@ -12,7 +12,7 @@
 #include "core/lower/plan.h"
 #include "core/timeline/run_info.h"
 #include "core/timeline/sink.h"
-#include "executor/driver.h"
+#include "executor/gpu_protocol.h"
 #include "workbench/schedule.h"
 
 namespace stave {
@@ -30,8 +30,13 @@ struct ExecuteOptions {
   std::uint32_t ranks_per_device = 0;  // 0: as few as the devices allow
   std::uint32_t warmup = 0;            // steps before those that count
   std::uint32_t repeat = 1;
+  std::chrono::milliseconds duration{0};      // steps count until then, and at least `repeat`
   std::chrono::milliseconds timeout{60'000};  // of a step, after which it is called a hang
-  TimelineSink* timeline = nullptr;           // gets what the recorder saw; null: it does not record
+  Profile profile = Profile::Full;            // if it records
+  bool flush_l2 = false;                      // before each step
+  bool name_hangs = false;                    // PrepareOptions
+  TimelineSink* timeline = nullptr;           // gets what the recorder saw
+  bool record = false;                        // without `timeline`, too: another process of the run stores it
   Progress* progress = nullptr;
   std::function<void(const Problem&)> note{};  // gets what is worth knowing before it starts (STV0951)
 };
@@ -56,6 +61,7 @@ struct Executed {
   StepReport report;
   std::string gpu;                        // "2 x NVIDIA H200"; backend cuda only
   std::vector<Picoseconds> durations;     // of each step that counts, the slowest rank's; empty: not measured
+  std::vector<Picoseconds> issue;         // of each step that counts: host time to issue it, the slowest rank's
   std::vector<Output> outputs;            // by rank, then in the order of the parameters
   std::vector<Expectation> expectations;  // by rank within each --expect
 

@@ -35,9 +35,13 @@ std::string durations_text(const Executed& executed) {
   std::sort(sorted.begin(), sorted.end());
   // Nearest rank: the smallest that so many per cent are not above.
   const auto at = [&](std::size_t percent) { return sorted[(sorted.size() * percent + 99) / 100 - 1]; };
-  return fmt::format("{}: {} {}, median {}, min {}, p90 {}\n", executed.gpu, sorted.size(),
-                     sorted.size() == 1 ? "step" : "steps", duration_text(at(50)), duration_text(sorted.front()),
-                     duration_text(at(90)));
+  std::string text = fmt::format("{}: {} {}, median {}, min {}, p90 {}", executed.gpu, sorted.size(),
+                                 sorted.size() == 1 ? "step" : "steps", duration_text(at(50)),
+                                 duration_text(sorted.front()), duration_text(at(90)));
+  sorted = executed.issue;
+  std::sort(sorted.begin(), sorted.end());
+  if (!sorted.empty()) text += fmt::format("; the host issues it in {}", duration_text(at(50)));
+  return text + "\n";
 }
 
 std::string_view bytes_view(const Output& output) {
@@ -49,7 +53,11 @@ std::string_view bytes_view(const Output& output) {
 RunInfo measured_run(const Schedule& schedule, const ExecuteOptions& options) {
   JsonWriter json;
   json.begin_object().field("backend", options.backend).field("warmup", options.warmup);
-  json.field("repeat", options.repeat).field("ranks_per_device", options.ranks_per_device).end_object();
+  json.field("repeat", options.repeat).field("ranks_per_device", options.ranks_per_device);
+  json.field("profile", options.profile == Profile::Graph ? "graph" : "full")
+      .field("flush_l2", options.flush_l2)
+      .field("progress", options.name_hangs ? "command" : "boundary")
+      .end_object();
   RunInfo info;
   info.label = "measured";
   info.kind = RunKind::Measured;
@@ -96,6 +104,8 @@ std::string execute_json(const Schedule& schedule, const ExecuteOptions& options
   }
   json.end_array().key("durations_ps").begin_array();
   for (const Picoseconds d : executed.durations) json.value(d.count());
+  json.end_array().key("issue_ps").begin_array();
+  for (const Picoseconds d : executed.issue) json.value(d.count());
   json.end_array().key("expectations").begin_array();
   for (const Expectation& e : executed.expectations) {
     json.begin_object().field("parameter", e.parameter).field("rank", e.rank).field("equal", e.comparison.equal());

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 extern char** environ;
 
@@ -21,6 +22,8 @@ namespace {
 constexpr std::chrono::milliseconds preparation{300'000};
 // Above a step's own timeout, after which the child itself reports a hang.
 constexpr std::chrono::milliseconds grace{30'000};
+// After its answer: it gives memory and connections back.
+constexpr std::chrono::milliseconds farewell{10'000};
 
 bool runs(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
 
@@ -57,6 +60,15 @@ struct Child {
   Child(Child&& other) noexcept
       : pid(std::exchange(other.pid, -1)), to(std::move(other.to)), from(std::move(other.from)) {}
   ~Child() { stop(); }
+  bool ends_within(std::chrono::milliseconds time) {
+    const auto limit = std::chrono::steady_clock::now() + time;
+    while (pid >= 0 && ::waitpid(pid, nullptr, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > limit) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    pid = -1;
+    return true;
+  }
   // Kills it if it still runs; its wait status.
   int stop(bool kill_it = true) {
     if (pid < 0) return 0;
@@ -165,7 +177,7 @@ Result<GpuOutcome> run_gpu_process(const std::string& program, const GpuRequest&
       }
       case GpuFrame::Done: {
         TRY(outcome.report, decode_report(frame->payload));
-        child.stop(outcome.report.hang.has_value());
+        if (outcome.report.hang || !child.ends_within(farewell)) child.stop();
         return outcome;
       }
       case GpuFrame::Failed: {

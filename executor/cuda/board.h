@@ -17,6 +17,12 @@ struct WaitNote {
   std::uint32_t pad = 0;
 };
 
+// How often a command of NCCL began and ended, from kernels beside it in a graph.
+struct CommandMarks {
+  std::uint32_t begun = 0, ended = 0;
+  std::uint64_t ended_at = 0;  // nanoseconds of the device's clock
+};
+
 // Written once, by whoever finds it first (`claimed`); then `kind`.
 struct DeviceFault {
   enum Kind : std::uint32_t { None = 0, Mismatch = 1, Endless = 2 };

@@ -53,15 +53,32 @@ using Nodes = std::vector<cudaGraphNode_t>;
 
 class Building {
  public:
-  Building(const GraphContext& context, cudaStream_t capture)
+  explicit Building(const GraphContext& context)
       : x_(context),
         r_(context.rank),
         program_(context.rank.rank_class->program),
-        tails_(context.rank.rank_class->program.nodes.size()),
-        capture_(capture) {}
+        tails_(context.rank.rank_class->program.nodes.size()) {}
 
-  // Adds the nodes of a program's graph; gives those that nothing comes after.
+  // Adds the nodes of a program's graph; gives those that nothing comes after. All of it is one capture: NCCL knows
+  // a graph by its capture, and refuses a second one (NCCL 2.28.3, "unhandled cuda error").
   Result<Nodes> fill(GraphId id, cudaGraph_t graph) {
+    cudaStream_t stream = nullptr;
+    CUDA_TRY(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    const cudaStream_t outer = std::exchange(capture_, stream);
+    Result<Nodes> filled = fill_captured(id, graph);
+    cudaGraph_t ended = nullptr;
+    const Status end = status_of(cudaStreamEndCapture(stream, &ended), "cudaStreamEndCapture");
+    cudaStreamDestroy(stream);
+    capture_ = outer;
+    if (filled && !end.ok()) return failure_of(end, "a graph", r_.rank, {});
+    return filled;
+  }
+
+ private:
+  Result<Nodes> fill_captured(GraphId id, cudaGraph_t graph) {
+    // Relaxed: NCCL lets devices see each other in a communicator's first collective, which the other capture modes
+    // refuse (NCCL 2.28.3, "operation not permitted when stream is capturing").
+    CUDA_TRY(cudaStreamBeginCaptureToGraph(capture_, graph, nullptr, nullptr, 0, cudaStreamCaptureModeRelaxed));
     Nodes open;
     for (const NodeId node : program_.graphs[id].nodes) {
       Nodes after;
@@ -76,10 +93,22 @@ class Building {
       CUDA_TRY(cudaGraphAddEmptyNode(&empty, graph, nullptr, 0));
       open.push_back(empty);
     }
+    // The condition of a `while` comes last, inside the capture.
+    if (const auto at = last_of_.find(id); at != last_of_.end()) {
+      TRY(open, capture(at->second.launch, at->second.command, open));
+    }
+    TRY_VOID(continue_after(open));
     return open;
   }
 
- private:
+  // What is captured next comes after these.
+  Result<void> continue_after(const Nodes& nodes) {
+    Nodes list = nodes;
+    CUDA_TRY(cudaStreamUpdateCaptureDependencies(capture_, list.data(), nullptr, list.size(),
+                                                 cudaStreamSetCaptureDependencies));
+    return {};
+  }
+
   static void add_once(Nodes& nodes, cudaGraphNode_t node) {
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
   }
@@ -89,37 +118,28 @@ class Building {
     return failure_of(status, e.path(command), r_.rank, e.place(e[command]));
   }
 
-  Result<Nodes> capture(const Launch& launch, CommandId command, cudaGraph_t graph, const Nodes& after) {
-    CUDA_TRY(cudaStreamBeginCaptureToGraph(capture_, graph, after.data(), nullptr, after.size(),
-                                           cudaStreamCaptureModeThreadLocal));
+  Result<Nodes> capture(const Launch& launch, CommandId command, const Nodes& after) {
+    TRY_VOID(continue_after(after));
     if (x_.recorder) x_.recorder->begin(r_.rank, command, 0);
     const Status status = issue(launch, capture_);
     if (x_.recorder) x_.recorder->end();
-    Nodes tails;
-    if (status.ok()) {
-      cudaStreamCaptureStatus state = cudaStreamCaptureStatusNone;
-      unsigned long long id = 0;
-      cudaGraph_t into = nullptr;
-      const cudaGraphNode_t* last = nullptr;
-      const cudaGraphEdgeData* edges = nullptr;
-      std::size_t count = 0;
-      CUDA_TRY(cudaStreamGetCaptureInfo(capture_, &state, &id, &into, &last, &edges, &count));
-      tails.assign(last, last + count);
-    }
-    cudaGraph_t ended = nullptr;
-    const Status end = status_of(cudaStreamEndCapture(capture_, &ended), "cudaStreamEndCapture");
     if (!status.ok()) return failed(status, command);
-    if (!end.ok()) return failed(end, command);
-    return tails;
+    cudaStreamCaptureStatus state = cudaStreamCaptureStatusNone;
+    unsigned long long id = 0;
+    cudaGraph_t into = nullptr;
+    const cudaGraphNode_t* last = nullptr;
+    const cudaGraphEdgeData* edges = nullptr;
+    std::size_t count = 0;
+    CUDA_TRY(cudaStreamGetCaptureInfo(capture_, &state, &id, &into, &last, &edges, &count));
+    return Nodes(last, last + count);
   }
 
   Result<Nodes> add(const GraphNode& node, cudaGraph_t graph, const Nodes& after) {
-    if (node.kind == GraphNode::Kind::Launch)
-      return capture(r_.launches[node.command.value], node.command, graph, after);
+    if (node.kind == GraphNode::Kind::Launch) return capture(r_.launches[node.command.value], node.command, after);
     cudaGraphConditionalHandle handle{};
     CUDA_TRY(cudaGraphConditionalHandleCreate(&handle, graph, 0, cudaGraphCondAssignDefault));
     TRY(Launch setter, setter_of(node, handle, true));
-    TRY(const Nodes set, capture(setter, node.command, graph, after));
+    TRY(const Nodes set, capture(setter, node.command, after));
     cudaGraphNodeParams parameters{};
     parameters.type = cudaGraphNodeTypeConditional;
     parameters.conditional.handle = handle;
@@ -132,10 +152,12 @@ class Building {
     const std::vector<cudaGraph_t> bodies(parameters.conditional.phGraph_out,
                                           parameters.conditional.phGraph_out + node.bodies.size());
     for (std::size_t i = 0; i < node.bodies.size(); ++i) {
-      TRY(const Nodes last, fill(program_.graph_refs[node.bodies[i]], bodies[i]));
-      if (node.kind != GraphNode::Kind::While) continue;
-      TRY(Launch again, setter_of(node, handle, false));
-      TRY_VOID(capture(again, node.command, bodies[i], last));
+      const GraphId body = program_.graph_refs[node.bodies[i]];
+      if (node.kind == GraphNode::Kind::While) {
+        TRY(Launch again, setter_of(node, handle, false));
+        last_of_.insert_or_assign(body, Last{std::move(again), node.command});
+      }
+      TRY_VOID(fill(body, bodies[i]));
     }
     return Nodes{made};
   }
@@ -180,12 +202,18 @@ class Building {
     return launch;
   }
 
+  struct Last {
+    Launch launch;
+    CommandId command;
+  };
+
   const GraphContext& x_;
   RankState& r_;
   const IssueProgram& program_;
   std::vector<Nodes> tails_;  // by node: what comes after it waits for these
   std::map<const GraphNode*, std::uint64_t*> trips_;
-  cudaStream_t capture_;
+  std::map<GraphId, Last> last_of_;  // what ends a body
+  cudaStream_t capture_ = nullptr;   // of the graph that is filled
 };
 
 }  // namespace
@@ -194,6 +222,7 @@ Result<void> build_graph(const GraphContext& context) {
   RankState& r = context.rank;
   const IssueProgram& program = r.rank_class->program;
   const std::size_t words = program.graphs.size() + 1;
+  r.bodies = program.graphs.size() > 1;
   TRY(void* const runs, r.own.device(words * sizeof(std::uint64_t)));
   TRY(void* const seen, r.own.pinned(words * sizeof(std::uint64_t)));
   r.body_runs = static_cast<std::uint64_t*>(runs);
@@ -202,11 +231,7 @@ Result<void> build_graph(const GraphContext& context) {
   GraphId top{};
   for (const Action& a : program.actions)
     if (a.kind == Action::Kind::GraphLaunch) top = a.graph;
-  cudaStream_t capture = nullptr;
-  CUDA_TRY(cudaStreamCreateWithFlags(&capture, cudaStreamNonBlocking));
-  const Result<Nodes> filled = Building(context, capture).fill(top, r.graph);
-  cudaStreamDestroy(capture);
-  if (!filled) return Failure(filled.problems());
+  TRY_VOID(Building(context).fill(top, r.graph));
   CUDA_TRY(cudaGraphInstantiate(&r.exec, r.graph, 0));
   CUDA_TRY(cudaGraphUpload(r.exec, r.streams[0]));
   CUDA_TRY(cudaStreamSynchronize(r.streams[0]));
@@ -231,12 +256,17 @@ void count_captured(RankState& r) {
   }
 }
 
-RankState::~RankState() {
+void RankState::drop_graph() {
   cudaSetDevice(device);
-  if (exec) cudaGraphExecDestroy(exec);
-  if (graph) cudaGraphDestroy(graph);
-  for (const std::vector<cudaEvent_t>* list : {&events, &joins, &communicators})
-    for (const cudaEvent_t e : *list) cudaEventDestroy(e);
+  if (exec) cudaGraphExecDestroy(std::exchange(exec, nullptr));
+  if (graph) cudaGraphDestroy(std::exchange(graph, nullptr));
+}
+
+RankState::~RankState() {
+  drop_graph();
+  for (const std::vector<cudaEvent_t>* list : {&events, &joins, &communicators, &ends})
+    for (const cudaEvent_t e : *list)
+      if (e) cudaEventDestroy(e);
   for (const cudaEvent_t e : {start, end, predicate_read})
     if (e) cudaEventDestroy(e);
   for (const cudaStream_t s : streams) cudaStreamDestroy(s);

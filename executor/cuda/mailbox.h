@@ -1,13 +1,15 @@
-// Collectives between ranks whose memory one kernel can read: several ranks of
-// one device, which NCCL refuses, and `algorithm = copy_engine`. Each rank tells
-// where its operands are, waits for the others, reads what it needs, and waits
-// until all have read. Sequence numbers live in device memory, so that the same
-// kernels serve eager streams, graphs and bodies of loops.
+// Collectives between ranks that reach each other's memory: several ranks of one
+// device, which NCCL refuses, and `algorithm = copy_engine`. Each rank tells all others
+// that it is there and where its operands are, waits for them, moves data, tells them that
+// it has, and waits again. What a rank waits for stands in its own device memory, written by the
+// others: to look at it takes no trip over a link. Sequence numbers live there, too, so
+// that the same kernels serve eager streams, graphs and bodies of loops.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,8 @@ std::string meeting_source(std::uint32_t views);
 // combine_members of one dtype and reduction.
 std::string combining_source(std::uint32_t views, Dtype dtype, Reduction reduction);
 
+KernelWork one_warp(cudaKernel_t kernel);
+
 // A member of a collective_group, or the collective itself.
 struct CollectivePart {
   CommandId command;
@@ -34,53 +38,77 @@ struct CollectivePart {
 };
 std::vector<CollectivePart> parts_of(const Expanded& expanded, CommandId command);
 
+// A collective, or a group of them, that one rank launches.
+struct CollectiveUse {
+  Rank rank = 0;
+  CommandId command;
+};
+
 class Mailboxes {
  public:
   using Address = std::function<void*(Rank, ViewId)>;
 
-  // `shared`: where words that ranks share live: device memory of the only
-  // device, or pinned memory.
-  Mailboxes(const Plan& plan, Compiler& compiler, Allocations& shared, bool one_device, Address address,
-            BoardHead* board);
+  // Lays out the words of all channels that `uses` need, of all ranks in the same order in
+  // every process.
+  Mailboxes(const Plan& plan, std::span<const CollectiveUse> uses);
 
-  // Appends what one rank does for a collective or a group of them. The current
-  // device is the rank's, `own` its memory. Codes STV0564-0565, STV0811, STV0820-0822.
-  Result<void> add(Rank rank, CommandId command, WaitNote* note, Allocations& own, Launch& launch);
+  // Device memory that a rank needs for its words, zeroed at the start.
+  std::size_t words_of(Rank rank) const { return words_[rank]; }
+
+  // Where things are; the addresses hold on the devices of this process.
+  struct Context {
+    Compiler& compiler;
+    Allocations& own;  // of the rank, whose device is the current one
+    BoardHead* board = nullptr;
+    const Address& address;
+    const std::function<std::byte*(Rank)>& words;
+    WaitNote* note = nullptr;
+    bool one_device = false;
+    bool one_process = true;
+  };
+  // Appends what one rank does for a collective or a group of them. Codes STV0565, STV0567, STV0811, STV0820-0822.
+  Result<void> add(const Context& context, Rank rank, CommandId command, Launch& launch);
 
  private:
-  struct Channel {
-    std::vector<Rank> ranks;           // by position
-    std::vector<std::uint64_t*> next;  // by position
-    void** rings = nullptr;            // by position, in shared memory
-    std::vector<void*> ring_of;
-    std::uint32_t* rank_table = nullptr;
-  };
+  // Who meets: a clique on a communicator, or the two of a send.
   struct ChannelKey {
     CliqueId clique{};
     std::int32_t communicator = 0;
     std::int64_t from = -1, to = -1;  // of a send
     friend auto operator<=>(const ChannelKey&, const ChannelKey&) = default;
   };
+  struct Channel {
+    std::vector<Rank> ranks;           // by position
+    std::vector<std::size_t> offsets;  // by position: of its words in those of the rank
+  };
   struct Seat {
     ChannelKey key;
     std::uint32_t position = 0;
     std::vector<Rank> members;
   };
+  // Of a channel on one rank's device.
+  struct Tables {
+    std::uint64_t* next = nullptr;
+    const void* rings = nullptr;
+    const void* outs = nullptr;
+    const void* ranks = nullptr;
+  };
 
+  std::size_t ring_bytes() const;
   Result<Seat> seat_of(Rank rank, const CollectivePart& part, std::int32_t communicator);
-  Result<const Channel*> channel(const Seat& seat);
-  Result<void> pulls(Rank rank, const CollectivePart& part, const Seat& seat, const std::byte* table, Allocations& own,
-                     Launch& launch, Launch& afterwards);
+  Result<Tables> tables(const Context& context, Rank rank, const Seat& seat);
+  Result<void> combine(const Context& context, Rank rank, const CollectivePart& part, const Seat& seat,
+                       const std::byte* table, Launch& launch, Launch& afterwards);
+  bool push(const Context& context, Rank rank, const CollectivePart& part, const Seat& seat, Launch& launch);
+  Result<void> pull(const Context& context, Rank rank, const CollectivePart& part, const Seat& seat,
+                    const std::byte* table, Launch& launch);
 
   const Plan& plan_;
-  Compiler& compiler_;
-  Allocations& shared_;
-  bool one_device_;
-  Address address_;
-  BoardHead* board_;
   Cliques cliques_;
   std::uint32_t views_ = 1;
   std::map<ChannelKey, Channel> channels_;
+  std::vector<std::size_t> words_;  // by rank
+  std::map<std::pair<Rank, ChannelKey>, Tables> tables_;
 };
 
 }  // namespace stave::cuda

@@ -14,7 +14,7 @@ struct DeviceFault { u32 claimed, kind, rank, command, peer, peer_command; };
 struct BoardHead { u32 abort, pad; DeviceFault fault; };
 struct Slot { u64 arrived, left, contract; u32 rank, command; const void* views[VIEWS]; };
 struct PartTable {
-  u64* next; Slot* own; Slot* const* rings; const u32* ranks;
+  u64* next; Slot* const* rings; Slot* const* outs; const u32* ranks;
   u64 contract; u32 members, position, command, rank, view_count, after;
   const void* views[VIEWS];
 };
@@ -24,7 +24,6 @@ __device__ inline u64 acquire(const u64* p) { u64 v; asm volatile("ld.acquire.sy
 __device__ inline void release(u64* p, u64 v) { asm volatile("st.release.sys.u64 [%0], %1;" :: "l"(p), "l"(v) : "memory"); }
 __device__ inline u32 peek(const u32* p) { return *(const volatile u32*)p; }
 __device__ inline u64 sequence_of(const PartTable& part) { return *part.next - part.after; }
-__device__ inline void nap() { asm volatile("nanosleep.u32 200;"); }
 )cuda";
 
 constexpr std::string_view meeting = R"cuda(
@@ -39,9 +38,9 @@ __device__ inline void complain(BoardHead* board, const PartTable& part, const S
   *(volatile u32*)&board->abort = 1u;
 }
 
-// One warp. False: it gave up.
+// One warp. False: it gave up. The note is cleared again where one was made.
 __device__ inline bool wait_for_all(const PartTable* parts, u32 count, BoardHead* board, WaitNote* note, bool leaving) {
-  bool fine = true;
+  bool fine = true, noted = false;
   for (u32 i = 0; i < count; ++i) {
     const PartTable& part = parts[i];
     const u64 sequence = sequence_of(part);
@@ -50,10 +49,12 @@ __device__ inline bool wait_for_all(const PartTable* parts, u32 count, BoardHead
       Slot& slot = part.rings[member][sequence % RING];
       const u64* word = leaving ? &slot.left : &slot.arrived;
       bool told = false;
-      while (fine && acquire(word) < sequence) {
+      // The word to give up and the note stand in the host's memory, which is far: looked at and told now and then.
+      for (u32 turn = 1; fine && acquire(word) < sequence; ++turn) {
+        if (turn % 64 != 0) continue;
         if (peek(&board->abort)) fine = false;
         if (!told) {
-          told = true;
+          told = noted = true;
           note->command = part.command;
           note->peer = part.ranks[member];
           note->leaving = leaving;
@@ -61,14 +62,14 @@ __device__ inline bool wait_for_all(const PartTable* parts, u32 count, BoardHead
           __threadfence_system();
           *(volatile u32*)&note->waiting = 1u;
         }
-        nap();
       }
       if (fine && !leaving && slot.contract != part.contract) { complain(board, part, slot); fine = false; }
-      // Clearing here would hide another lane's wait: the end of the kernel does it.
     }
     fine = __all_sync(0xffffffffu, fine);
     if (!fine) return false;
   }
+  noted = __any_sync(0xffffffffu, noted);
+  if (noted && threadIdx.x == 0) *(volatile u32*)&note->waiting = 0u;
   return true;
 }
 
@@ -79,31 +80,35 @@ extern "C" __global__ void arrive(const PartTable* parts, u32 count, BoardHead* 
       const PartTable& part = parts[i];
       const u64 sequence = *part.next + 1;
       *part.next = sequence;
-      Slot& slot = part.own[sequence % RING];
+    }
+  __syncwarp();
+  for (u32 i = 0; i < count; ++i) {
+    const PartTable& part = parts[i];
+    const u64 sequence = sequence_of(part);
+    for (u32 member = threadIdx.x; member < part.members; member += 32) {
+      Slot& slot = part.outs[member][sequence % RING];
       slot.contract = part.contract;
       slot.rank = part.rank;
       slot.command = part.command;
       for (u32 v = 0; v < part.view_count; ++v) slot.views[v] = part.views[v];
-      __threadfence_system();
       release(&slot.arrived, sequence);
     }
+  }
   __syncwarp();
-  const bool fine = wait_for_all(parts, count, board, note, false);
-  if (threadIdx.x == 0 && fine) *(volatile u32*)&note->waiting = 0u;
+  wait_for_all(parts, count, board, note, false);
 }
 
 // All was read: tells the others and waits until they have read, too.
 extern "C" __global__ void leave(const PartTable* parts, u32 count, BoardHead* board, WaitNote* note, u32 command) {
-  if (threadIdx.x == 0 && !peek(&board->abort)) {
-    __threadfence_system();
-    for (u32 i = 0; i < count; ++i) release(&parts[i].own[sequence_of(parts[i]) % RING].left, sequence_of(parts[i]));
+  for (u32 i = 0; i < count; ++i) {
+    const PartTable& part = parts[i];
+    const u64 sequence = sequence_of(part);
+    for (u32 member = threadIdx.x; member < part.members; member += 32)
+      release(&part.outs[member][sequence % RING].left, sequence);
   }
   __syncwarp();
   const bool fine = wait_for_all(parts, count, board, note, true);
-  if (threadIdx.x == 0 && fine) {
-    note->last_done = command + 1;
-    *(volatile u32*)&note->waiting = 0u;
-  }
+  if (threadIdx.x == 0 && fine) note->last_done = command + 1;
 }
 
 // blockIdx.y: the segment. Without a source it writes zeros.

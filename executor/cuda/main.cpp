@@ -4,10 +4,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <cstdlib>
 #include <memory>
+#include <set>
 #include <span>
 #include <string_view>
 
+#include "core/base/sha256.h"
 #include "core/ir/interpret/inputs.h"
 #include "core/text/parse.h"
 #include "executor/cuda/cuda_driver.h"
@@ -77,28 +81,79 @@ Result<void> send_outputs(const Plan& plan, Execution& execution) {
   return {};
 }
 
+// Whether another step follows; the first process decides for all.
+Result<bool> goes_on(bool own, World* world) {
+  if (world == nullptr) return own;
+  TRY(const std::vector<std::string> all,
+      world->all_gather("another step", own ? "1" : "0", std::chrono::steady_clock::now() + std::chrono::seconds(60)));
+  return all[0] == "1";
+}
+
+// All processes must have been started for the same.
+Result<void> same_request(const GpuRequest& request, World* world) {
+  if (world == nullptr) return {};
+  GpuRequest own = request;
+  own.file.clear();  // may stand elsewhere on another machine
+  TRY(const std::vector<std::string> all,
+      world->all_gather("command line", sha256(encode(own)),
+                        std::chrono::steady_clock::now() + std::chrono::seconds(60)));
+  for (std::size_t p = 1; p < all.size(); ++p)
+    if (all[p] != all[0])
+      return error_at({}, "STV0829", "process {} was started with another schedule or other options than process 0", p);
+  return {};
+}
+
+[[noreturn]] void fail(const Problems& problems) {
+  static_cast<void>(send(GpuFrame::Failed, encode(problems)));
+  ::_exit(exit_machine);
+}
+
 Result<void> run(const GpuRequest& request) {
   // The recorder must be there before the first CUDA call.
   std::unique_ptr<Recorder> recorder;
-  if (request.profile) {
-    TRY(recorder, Recorder::start());
+  if (request.profile != Profile::Off) {
+    TRY(recorder, Recorder::start(request.profile));
   }
+  TRY(const std::optional<WorldPlace> place, world_place(::getenv));
+  std::optional<World> joined;
+  if (place) {
+    TRY(World world, World::join(*place, std::chrono::steady_clock::now() + std::chrono::seconds(60)));
+    joined.emplace(std::move(world));
+  }
+  World* const world = joined ? &*joined : nullptr;
+  TRY_VOID(same_request(request, world));
   TRY(const std::vector<Gpu> all, gpus());
-  TRY_VOID(send(GpuFrame::Gpu, fmt::format("{} x {}", all.size(), all[0].name)));
   TRY(Module module, parse(request.file, request.text));
   TRY(Expansion expansion,
       expand_and_verify(std::make_shared<const Module>(std::move(module)), {.params = request.params}));
   TRY(const Plan plan, lower(std::move(expansion), request.mode));
   TRY(const Inputs inputs, inputs_of(plan, request.inputs));
-  TRY(const std::vector<int> devices, devices_of(plan.ranks(), all.size(), request.ranks_per_device));
-  const std::unique_ptr<Driver> driver = create_cuda_driver({request.ranks_per_device, request.warmup, recorder.get()});
+  const CudaOptions cuda{request.ranks_per_device, request.warmup, request.flush_l2, recorder.get(), world};
+  TRY(const std::vector<int> here, local_devices(plan.ranks(), all.size(), cuda));
+  TRY(const std::vector<int> devices, all_devices(here, world));
+  const std::size_t used = world ? plan.ranks() : std::set<int>(devices.begin(), devices.end()).size();
+  TRY_VOID(send(GpuFrame::Gpu, fmt::format("{} x {}", used, all[0].name)));
+  const std::unique_ptr<Driver> driver = create_cuda_driver(cuda);
+  const auto sample = [&] {
+    for (Rank rank = 0; recorder && rank < plan.ranks(); ++rank)
+      if (here[rank] >= 0) recorder->sample(rank, here[rank]);
+  };
   PrepareOptions options;
   options.timeout = request.timeout;
+  options.name_hangs = request.name_hangs;
   TRY(const std::unique_ptr<Execution> execution, driver->prepare(plan, options));
   StepReport report;
   std::optional<Failure> failed;
   const std::uint32_t steps = request.warmup + std::max(request.repeat, 1U);
-  for (std::uint32_t step = 0; step < steps && !report.hang && !failed; ++step) {
+  auto end = std::chrono::steady_clock::now() + request.duration;
+  sample();
+  for (std::uint32_t step = 0; !report.hang; ++step) {
+    if (step == request.warmup) end = std::chrono::steady_clock::now() + request.duration;
+    if (request.duration.count() == 0 && step >= steps) break;
+    if (request.duration.count() > 0) {
+      TRY(const bool another, goes_on(step < steps || std::chrono::steady_clock::now() < end, world));
+      if (!another) break;
+    }
     TRY_VOID(write_inputs(plan, inputs, step == 0, *execution));
     Result<StepReport> one = run_step(*execution);
     if (!one) {
@@ -106,16 +161,20 @@ Result<void> run(const GpuRequest& request) {
       break;
     }
     report = *std::move(one);
-    if (!report.hang) TRY_VOID(send(GpuFrame::Step, encode(GpuStep{step, report.durations})));
+    if (!report.hang) TRY_VOID(send(GpuFrame::Step, encode(GpuStep{step, report.durations, report.issue})));
+    sample();
   }
+  Result<void> recorded;
   if (recorder) {
     // Also after a hang or an error: what was recorded is kept.
     PipeSink sink([](FrameKind kind, std::string_view payload) {
       return write_frame(gpu_pipe, static_cast<std::uint32_t>(kind), payload);
     });
-    TRY_VOID(recorder->finish(plan, devices, all[0].name, sink));
+    recorded = recorder->finish(plan, devices, all[0].name, world, sink);
   }
-  if (failed) return *failed;
+  // What went wrong goes out before devices and communicators are taken down, which may take its time then.
+  if (failed) fail(failed->problems);
+  if (!recorded) fail(recorded.problems());
   if (!report.hang && request.outputs) TRY_VOID(send_outputs(plan, *execution));
   TRY_VOID(send(GpuFrame::Done, encode(report)));
   // A kernel that never returns would hold the destructors.
@@ -129,8 +188,7 @@ int serve() {
   const Result<GpuRequest> request = decode_request((*frame)->payload);
   const Result<void> ran = request ? run(*request) : Result<void>(Failure(request.problems()));
   if (ran) return 0;
-  if (!send(GpuFrame::Failed, encode(ran.problems()))) return exit_machine;
-  ::_exit(exit_machine);
+  fail(ran.problems());
 }
 
 int list_devices() {
@@ -149,6 +207,7 @@ int list_devices() {
 }  // namespace stave::cuda
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a process of the run that is gone is an error, not the end
   stave::cuda::prepare_environment();
   if (argc > 1 && std::string_view(argv[1]) == "--devices") return stave::cuda::list_devices();
   if (::fcntl(stave::gpu_pipe, F_GETFD) < 0) {

@@ -4,7 +4,6 @@
 
 #include "core/ir/interpret/number.h"
 #include "core/ir/interpret/operand.h"
-#include "core/lower/plan.h"
 
 namespace stave::cuda {
 namespace {
@@ -44,9 +43,12 @@ Failure too_large(const Expanded& expanded, Rank rank, std::int64_t needed) {
 }  // namespace
 
 Allocations::Allocations(Allocations&& other) noexcept
-    : device_(std::exchange(other.device_, {})), pinned_(std::exchange(other.pinned_, {})) {}
+    : device_(std::exchange(other.device_, {})),
+      opened_(std::exchange(other.opened_, {})),
+      pinned_(std::exchange(other.pinned_, {})) {}
 
 Allocations::~Allocations() {
+  for (void* at : opened_) cudaIpcCloseMemHandle(at);
   for (void* at : device_) cudaFree(at);
   for (void* at : pinned_) cudaFreeHost(at);
 }
@@ -59,6 +61,13 @@ Result<void*> Allocations::device(std::size_t bytes) {
   return at;
 }
 
+Result<void*> Allocations::opened(const cudaIpcMemHandle_t& handle) {
+  void* at = nullptr;
+  CUDA_TRY(cudaIpcOpenMemHandle(&at, handle, cudaIpcMemLazyEnablePeerAccess));
+  opened_.push_back(at);
+  return at;
+}
+
 Result<void*> Allocations::pinned(std::size_t bytes) {
   void* at = nullptr;
   CUDA_TRY(cudaHostAlloc(&at, std::max<std::size_t>(bytes, 1), cudaHostAllocPortable | cudaHostAllocMapped));
@@ -67,27 +76,49 @@ Result<void*> Allocations::pinned(std::size_t bytes) {
   return at;
 }
 
-Result<RankMemory> RankMemory::create(const Expanded& expanded, Rank rank) {
-  RankMemory memory;
-  const std::int64_t device_size = device_bytes(expanded);
-  std::byte* arena = nullptr;
-  {
-    Result<void*> at = memory.allocations_.device(static_cast<std::size_t>(device_size));
-    if (!at && at.problems()[0].code == "STV0821") return too_large(expanded, rank, device_size);
-    if (!at) return Failure(at.problems());
-    arena = static_cast<std::byte*>(*at);
-  }
+Result<void> RankMemory::place(const Expanded& expanded, bool host_buffers) {
+  std::byte* next = arena_;
   for (const Buffer& b : expanded.buffers) {
-    const auto bytes = static_cast<std::size_t>(b.bytes);
     if (b.space == Space::Host) {
-      TRY(void* const at, memory.allocations_.pinned(bytes));
-      memory.buffers_.push_back(static_cast<std::byte*>(at));
+      void* at = nullptr;
+      if (host_buffers) {
+        TRY(at, allocations_.pinned(static_cast<std::size_t>(b.bytes)));
+      }
+      buffers_.push_back(static_cast<std::byte*>(at));
     } else {
-      memory.buffers_.push_back(arena);
-      arena += allocated_bytes(b.bytes);
+      buffers_.push_back(next);
+      next += allocated_bytes(b.bytes);
     }
   }
+  return {};
+}
+
+Result<RankMemory> RankMemory::create(const Expanded& expanded, Rank rank, std::size_t words) {
+  RankMemory memory;
+  const std::int64_t size = device_bytes(expanded);
+  // A handle for other processes names a whole piece of 2 MiB, which small allocations share.
+  constexpr std::size_t piece = std::size_t{2} << 20;
+  const std::size_t wanted = static_cast<std::size_t>(size) + words;
+  Result<void*> at = memory.allocations_.device(words > 0 ? std::max(wanted, piece) : wanted);
+  if (!at && at.problems()[0].code == "STV0821") return too_large(expanded, rank, size);
+  if (!at) return Failure(at.problems());
+  memory.arena_ = static_cast<std::byte*>(*at);
+  TRY_VOID(memory.place(expanded, true));
   TRY_VOID(memory.forget(expanded));
+  return memory;
+}
+
+Result<cudaIpcMemHandle_t> RankMemory::handle() const {
+  cudaIpcMemHandle_t handle{};
+  CUDA_TRY(cudaIpcGetMemHandle(&handle, arena_));
+  return handle;
+}
+
+Result<RankMemory> RankMemory::open(const Expanded& expanded, const cudaIpcMemHandle_t& handle) {
+  RankMemory memory;
+  TRY(void* const at, memory.allocations_.opened(handle));
+  memory.arena_ = static_cast<std::byte*>(at);
+  TRY_VOID(memory.place(expanded, false));
   return memory;
 }
 

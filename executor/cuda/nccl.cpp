@@ -1,6 +1,7 @@
 #include "executor/cuda/nccl.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 namespace stave::cuda {
@@ -41,6 +42,13 @@ Failure nccl_failure(ncclResult_t result, std::string_view call, const Place& pl
 }  // namespace
 
 NcclCollectives::~NcclCollectives() {
+  // After a hang NCCL may wait for good: then it keeps what it has.
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  while (*aborting_now_ > 0 && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const bool stuck = *aborting_now_ > 0;
+  for (std::thread& thread : aborts_) stuck ? thread.detach() : thread.join();
+  if (stuck) return;
   for (auto& [key, all] : communicators_)
     for (const ncclComm_t c : all)
       if (c) ncclCommDestroy(c);
@@ -50,31 +58,143 @@ void NcclCollectives::abort() {
   const std::lock_guard lock(aborting_);
   for (auto& [key, all] : communicators_)
     for (ncclComm_t& c : all)
-      if (c) ncclCommAbort(std::exchange(c, nullptr));
+      if (c) {
+        ++*aborting_now_;
+        aborts_.emplace_back([own = std::exchange(c, nullptr), now = aborting_now_] {
+          ncclCommAbort(own);
+          --*now;
+        });
+      }
 }
 
-Result<ncclComm_t> NcclCollectives::communicator(const Key& key, std::uint32_t position, const Place& place) {
-  const auto [at, added] = communicators_.try_emplace(key);
-  std::vector<ncclComm_t>& all = at->second;
-  if (!added) return all[position];
+std::vector<Rank> NcclCollectives::peers_of(Rank rank, CommandId command) const {
+  const Expanded& e = plan_.of_rank(rank).expanded;
+  std::vector<Rank> peers;
+  for (const CollectivePart& part : parts_of(e, command)) {
+    const Cliques::Seat seat = cliques_.seat_of(rank, *part.attributes);
+    if (!seat.clique) continue;
+    const Payload& payload = e[part.command].payload;
+    if (const auto* send = std::get_if<Send>(&payload)) peers.push_back(cliques_.peer(rank, seat.clique, send->peer));
+    if (const auto* recv = std::get_if<Recv>(&payload)) peers.push_back(cliques_.peer(rank, seat.clique, recv->peer));
+    if (std::holds_alternative<Send>(payload) || std::holds_alternative<Recv>(payload)) continue;
+    for (const Rank member : cliques_.members(seat.clique))
+      if (member != rank) peers.push_back(member);
+  }
+  return peers;
+}
+
+Result<void> NcclCollectives::initialize(const Key& key, const ncclUniqueId& id, std::vector<ncclComm_t>& all) {
   const std::vector<Rank>& members = cliques_.members(std::get<0>(key));
-  all.resize(members.size());
-  ncclUniqueId id;
-  if (const ncclResult_t r = ncclGetUniqueId(&id); r != ncclSuccess) return nccl_failure(r, "ncclGetUniqueId", place);
   ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
   config.blocking = 1;
   if (std::get<2>(key) > 0) config.maxCTAs = std::get<2>(key);
-  int before = 0;
-  cudaGetDevice(&before);
   ncclGroupStart();
   for (std::size_t i = 0; i < members.size(); ++i) {
+    if (devices_[members[i]] < 0) continue;
     cudaSetDevice(devices_[members[i]]);
     ncclCommInitRankConfig(&all[i], static_cast<int>(members.size()), id, static_cast<int>(i), &config);
   }
   const ncclResult_t r = ncclGroupEnd();
-  cudaSetDevice(before);
-  if (r != ncclSuccess) return nccl_failure(r, "ncclCommInitRankConfig", place);
-  return all[position];
+  return r == ncclSuccess ? Result<void>() : nccl_failure(r, "ncclCommInitRankConfig", {});
+}
+
+void NcclCollectives::add_pairs(Rank rank, const CollectivePart& part, const Cliques::Seat& seat, Pairs& pairs) {
+  const Expanded& e = plan_.of_rank(rank).expanded;
+  const std::vector<Rank>& members = cliques_.members(seat.clique);
+  const auto n = static_cast<std::uint32_t>(members.size());
+  const auto position = [&](CoordInt peer) {
+    const Rank at = cliques_.peer(rank, seat.clique, peer);
+    return static_cast<std::uint32_t>(std::find(members.begin(), members.end(), at) - members.begin());
+  };
+  const Payload& payload = e[part.command].payload;
+  if (const auto* send = std::get_if<Send>(&payload)) pairs.emplace(seat.position, position(send->peer));
+  if (const auto* recv = std::get_if<Recv>(&payload)) pairs.emplace(position(recv->peer), seat.position);
+  if (const auto* permute = std::get_if<CollectivePermute>(&payload))
+    for (const auto& [from, to] : e.pairs_of(*permute, n)) pairs.emplace(from, to);
+  if (std::holds_alternative<AllToAll>(payload))
+    for (std::uint32_t q = 0; q < n; ++q) pairs.emplace(seat.position, q);
+}
+
+// Sends a byte over each pair, because NCCL connects pairs when they first send.
+Result<void> NcclCollectives::connect_pairs(const Key& key, const Pairs& pairs) {
+  const std::vector<Rank>& members = cliques_.members(std::get<0>(key));
+  const std::vector<ncclComm_t>& all = communicators_.at(key);
+  struct Place {
+    cudaStream_t stream = nullptr;
+    std::byte* bytes = nullptr;  // what is sent, then what is received from each
+  };
+  std::map<std::uint32_t, Place> here;  // by position
+  Result<void> outcome;
+  const auto check = [&](ncclResult_t r, std::string_view call) {
+    if (r != ncclSuccess && outcome) outcome = nccl_failure(r, call, {});
+  };
+  for (std::uint32_t i = 0; i < members.size(); ++i) {
+    if (devices_[members[i]] < 0) continue;
+    CUDA_TRY(cudaSetDevice(devices_[members[i]]));
+    Place& place = here[i];
+    CUDA_TRY(cudaStreamCreateWithFlags(&place.stream, cudaStreamNonBlocking));
+    CUDA_TRY(cudaMalloc(reinterpret_cast<void**>(&place.bytes), members.size() + 1));
+  }
+  check(ncclGroupStart(), "ncclGroupStart");
+  for (const auto& [from, to] : pairs) {
+    if (const auto at = here.find(from); at != here.end())
+      check(ncclSend(at->second.bytes, 1, ncclUint8, static_cast<int>(to), all[from], at->second.stream), "ncclSend");
+    if (const auto at = here.find(to); at != here.end())
+      check(ncclRecv(at->second.bytes + 1 + from, 1, ncclUint8, static_cast<int>(from), all[to], at->second.stream),
+            "ncclRecv");
+  }
+  check(ncclGroupEnd(), "ncclGroupEnd");
+  for (const auto& [position, place] : here) {
+    cudaSetDevice(devices_[members[position]]);
+    const cudaError_t ended = outcome ? cudaStreamSynchronize(place.stream) : cudaSuccess;
+    if (ended != cudaSuccess) outcome = cuda_failure(ended, "cudaStreamSynchronize");
+    cudaFree(place.bytes);
+    cudaStreamDestroy(place.stream);
+  }
+  return outcome;
+}
+
+Result<void> NcclCollectives::connect(std::span<const CollectiveUse> uses, World* world, World::Deadline deadline) {
+  std::map<Key, Pairs> pairs;
+  for (const CollectiveUse& use : uses) {
+    const Expanded& e = plan_.of_rank(use.rank).expanded;
+    for (const CollectivePart& part : parts_of(e, use.command)) {
+      const Cliques::Seat seat = cliques_.seat_of(use.rank, *part.attributes);
+      if (!seat.clique) continue;  // add() tells
+      std::vector<ncclComm_t>& all =
+          communicators_[{seat.clique, communicator_of(e, use.command), part.attributes->max_ctas}];
+      all.resize(cliques_.members(seat.clique).size());
+      add_pairs(use.rank, part, seat, pairs[{seat.clique, communicator_of(e, use.command), part.attributes->max_ctas}]);
+    }
+  }
+  // The process of a clique's first rank makes its id.
+  const auto ours = [&](const Key& key) { return devices_[cliques_.members(std::get<0>(key))[0]] >= 0; };
+  std::string own;
+  for (const auto& [key, all] : communicators_) {
+    if (!ours(key)) continue;
+    ncclUniqueId id;
+    if (const ncclResult_t r = ncclGetUniqueId(&id); r != ncclSuccess) return nccl_failure(r, "ncclGetUniqueId", {});
+    own.append(reinterpret_cast<const char*>(&id), sizeof(id));
+  }
+  std::vector<std::string> ids{own};
+  if (world) {
+    TRY(ids, world->all_gather("NCCL ids", own, deadline));
+  }
+  std::vector<std::size_t> taken(ids.size());
+  for (auto& [key, all] : communicators_) {
+    // One rank a process: rank and process have the same number.
+    const std::size_t process = world ? cliques_.members(std::get<0>(key))[0] : 0;
+    ncclUniqueId id;
+    if (taken[process] + sizeof(id) > ids[process].size())
+      return error_at({}, "STV0829", "the processes of this run have different collectives");
+    std::memcpy(&id, ids[process].data() + taken[process], sizeof(id));
+    taken[process] += sizeof(id);
+    const std::vector<Rank>& members = cliques_.members(std::get<0>(key));
+    if (std::none_of(members.begin(), members.end(), [&](Rank m) { return devices_[m] >= 0; })) continue;
+    TRY_VOID(initialize(key, id, all));
+    TRY_VOID(connect_pairs(key, pairs[key]));
+  }
+  return {};
 }
 
 Result<void> NcclCollectives::add_part(Rank rank, const CollectivePart& part, std::int32_t number, NcclWork& work,
@@ -88,8 +208,7 @@ Result<void> NcclCollectives::add_part(Rank rank, const CollectivePart& part, st
                     e.path(part.command));
   const std::vector<Rank>& members = cliques_.members(seat.clique);
   const auto n = static_cast<std::uint32_t>(members.size());
-  TRY(const ncclComm_t communicator,
-      this->communicator({seat.clique, number, part.attributes->max_ctas}, seat.position, e.place(c)));
+  const ncclComm_t communicator = communicators_.at({seat.clique, number, part.attributes->max_ctas})[seat.position];
   const auto from = [&](std::size_t i) { return static_cast<std::byte*>(address_(rank, c.operands[i])); };
   const auto to = [&](std::size_t i) { return static_cast<std::byte*>(address_(rank, c.results[i])); };
   const auto bytes = [&](ViewId v) { return static_cast<std::size_t>(e[v].bytes); };

@@ -22,7 +22,7 @@ struct RankState {
   Rank rank = 0;
   int device = 0;
   const RankClass* rank_class = nullptr;
-  std::unique_ptr<RankMemory> memory;
+  RankMemory* memory = nullptr;
   Allocations own;
   Libraries libraries;
   std::map<StreamId, void*> workspaces;
@@ -33,15 +33,23 @@ struct RankState {
   cudaEvent_t start = nullptr, end = nullptr, predicate_read = nullptr;
   std::int32_t* predicate = nullptr;  // pinned
   WaitNote* notes = nullptr;          // pinned, by StreamId
+  void* flush = nullptr;              // written before a step, so that L2 holds nothing of the one before
+  std::size_t flush_bytes = 0;
 
   std::vector<Launch> launches;                 // by command
   std::vector<std::uint32_t> predicate_bytes;   // by command; 0: has none
   std::vector<const void*> predicates;          // by command
+  std::vector<cudaEvent_t> ends;                // by command: its end, eager and of NCCL only; else null
+  std::vector<std::uint64_t> issued;            // by command: when it was issued last in this step, from 1; 0: not yet
+  std::vector<char> end_recorded;               // by command: the event belongs to the last issue
+  std::uint64_t issues = 0;                     // of this step
+  CommandMarks* marks = nullptr;                // pinned, by command; null: a graph has no marks
   std::vector<std::int32_t> communicator_slot;  // by command: in `communicators`, or -1
   std::vector<cudaEvent_t> communicators;       // the end of the last collective on each
   std::vector<std::string> range_names;         // by command: of a `range`
 
   // Captured modes.
+  bool bodies = false;  // the graph has conditional nodes
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
   std::uint64_t* body_runs = nullptr;       // on the device, by GraphId: how often it ran in this step
@@ -57,11 +65,13 @@ struct RankState {
   bool done = false;
   cudaEvent_t awaited = nullptr;  // the host goes on after it
   std::uint64_t started_ns = 0;   // on the recorder's clock
+  std::int64_t issue_ns = 0;      // that the host spent in actions
 
   RankState() = default;
   RankState(const RankState&) = delete;
   RankState& operator=(const RankState&) = delete;
   ~RankState();
+  void drop_graph();
 };
 
 struct GraphContext {

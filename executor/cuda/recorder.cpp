@@ -4,14 +4,17 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <span>
 
+#include "executor/cuda/nvml.h"
 #include "executor/cuda/recorder_state.h"
 
 namespace stave::cuda {
 namespace {
 
-Recorder::State* recording = nullptr;  // CUPTI's callbacks for buffers have no argument of ours
+std::atomic<Recorder::State*> recording = nullptr;  // CUPTI's callbacks for buffers have no argument of ours
 thread_local CommandMark current;
 thread_local bool has_current = false;
 
@@ -102,6 +105,12 @@ void take(Recorder::State& s, const CUpti_Activity& any) {
       r.value = m.value;
       return add(r);
     }
+    case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: {
+      const auto& g = reinterpret_cast<const CUpti_ActivityGraphTrace2&>(any);
+      DeviceRecord r = device_record(DeviceRecord::Kind::Graph, g.start, g.end, g.correlationId, 0, g.graphId);
+      r.name = s.names.intern("graph");
+      return add(r);
+    }
     case CUPTI_ACTIVITY_KIND_RUNTIME:
     case CUPTI_ACTIVITY_KIND_DRIVER: {
       const auto& a = reinterpret_cast<const CUpti_ActivityAPI&>(any);
@@ -126,38 +135,46 @@ void take(Recorder::State& s, const CUpti_Activity& any) {
 }
 
 void take_buffer(CUcontext, std::uint32_t, std::uint8_t* buffer, std::size_t, std::size_t valid) {
-  if (recording != nullptr) {
-    const std::lock_guard lock(recording->mutex);
+  if (Recorder::State* const state = recording) {
+    const std::lock_guard lock(state->mutex);
     CUpti_Activity* record = nullptr;
-    while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) take(*recording, *record);
+    while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) take(*state, *record);
     std::size_t dropped = 0;
-    if (cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS) recording->dropped += dropped;
+    if (cuptiActivityGetNumDroppedRecords(nullptr, 0, &dropped) == CUPTI_SUCCESS) state->dropped += dropped;
   }
   std::free(buffer);
 }
 
 void on_graph_node(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void* data) {
-  if (recording == nullptr || domain != CUPTI_CB_DOMAIN_RESOURCE) return;
+  Recorder::State* const state = recording;
+  if (state == nullptr || domain != CUPTI_CB_DOMAIN_RESOURCE) return;
   const auto* resource = static_cast<const CUpti_ResourceData*>(data);
   const auto* graph = static_cast<const CUpti_GraphData*>(resource->resourceDescriptor);
   std::uint64_t node = 0, original = 0;
   if (graph == nullptr || cuptiGetGraphNodeId(graph->node, &node) != CUPTI_SUCCESS) return;
-  const std::lock_guard lock(recording->mutex);
-  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED && has_current) recording->by_node[node] = current;
+  const std::lock_guard lock(state->mutex);
+  if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED && has_current) state->by_node[node] = current;
   if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED && graph->originalNode != nullptr &&
       cuptiGetGraphNodeId(graph->originalNode, &original) == CUPTI_SUCCESS) {
-    const auto at = recording->by_node.find(original);
-    if (at != recording->by_node.end()) recording->by_node[node] = at->second;
+    const auto at = state->by_node.find(original);
+    if (at != state->by_node.end()) state->by_node[node] = at->second;
   }
 }
 
-constexpr CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
-                                        CUPTI_ACTIVITY_KIND_MEMCPY,
-                                        CUPTI_ACTIVITY_KIND_MEMCPY2,
-                                        CUPTI_ACTIVITY_KIND_MEMSET,
-                                        CUPTI_ACTIVITY_KIND_RUNTIME,
-                                        CUPTI_ACTIVITY_KIND_DRIVER,
-                                        CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+constexpr CUpti_ActivityKind full_kinds[] = {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+                                             CUPTI_ACTIVITY_KIND_MEMCPY,
+                                             CUPTI_ACTIVITY_KIND_MEMCPY2,
+                                             CUPTI_ACTIVITY_KIND_MEMSET,
+                                             CUPTI_ACTIVITY_KIND_RUNTIME,
+                                             CUPTI_ACTIVITY_KIND_DRIVER,
+                                             CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+// External correlation goes with the API records.
+constexpr CUpti_ActivityKind graph_kinds[] = {CUPTI_ACTIVITY_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_RUNTIME,
+                                              CUPTI_ACTIVITY_KIND_DRIVER, CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION};
+
+std::span<const CUpti_ActivityKind> kinds_of(Profile profile) {
+  return profile == Profile::Graph ? std::span<const CUpti_ActivityKind>(graph_kinds) : full_kinds;
+}
 
 Failure refused(CUptiResult result, std::string_view call) {
   const char* text = nullptr;
@@ -172,8 +189,9 @@ Recorder::Recorder(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Recorder::~Recorder() { recording = nullptr; }
 
-Result<std::unique_ptr<Recorder>> Recorder::start() {
+Result<std::unique_ptr<Recorder>> Recorder::start(Profile profile) {
   auto state = std::make_unique<State>();
+  state->profile = profile;
   recording = state.get();
   CUpti_SubscriberHandle subscriber = nullptr;
   const auto give_up = [&](CUptiResult result, std::string_view call) {
@@ -187,7 +205,7 @@ Result<std::unique_ptr<Recorder>> Recorder::start() {
       return give_up(r, "cuptiEnableCallback");
   if (const CUptiResult r = cuptiActivityRegisterCallbacks(give_buffer, take_buffer); r != CUPTI_SUCCESS)
     return give_up(r, "cuptiActivityRegisterCallbacks");
-  for (const CUpti_ActivityKind kind : kinds)
+  for (const CUpti_ActivityKind kind : kinds_of(profile))
     if (const CUptiResult r = cuptiActivityEnable(kind); r != CUPTI_SUCCESS) return give_up(r, "cuptiActivityEnable");
   state->subscriber = subscriber;
   return std::unique_ptr<Recorder>(new Recorder(std::move(state)));
@@ -198,17 +216,24 @@ void Recorder::rank_thread(Rank rank) {
   state_->threads[static_cast<std::uint32_t>(::syscall(SYS_gettid))] = rank;
 }
 
-void Recorder::begin(Rank rank, CommandId command, std::uint32_t occurrence) {
+void Recorder::mark(const CommandMark& mark) {
   {
     const std::lock_guard lock(state_->mutex);
-    current = {rank, command.value, ++state_->instances, occurrence};
+    current = mark;
+    current.instance = ++state_->instances;
   }
-  has_current = true;
   // CUPTI's ids: rank, command and occurrence in 11, 28 and 24 bits.
-  const std::uint64_t id = std::uint64_t{1} << 63 | std::uint64_t{rank & 0x7ff} << 52 |
-                           std::uint64_t{command.value & 0xfffffff} << 24 | (occurrence & 0xffffff);
+  const std::uint64_t id = std::uint64_t{1} << 63 | std::uint64_t{mark.rank & 0x7ff} << 52 |
+                           std::uint64_t{mark.command & 0xfffffff} << 24 | (mark.occurrence & 0xffffff);
   cuptiActivityPushExternalCorrelationId(CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0, id);
 }
+
+void Recorder::begin(Rank rank, CommandId command, std::uint32_t occurrence) {
+  mark({rank, command.value, 0, occurrence});
+  has_current = true;
+}
+
+void Recorder::begin_graph(Rank rank) { mark({rank, whole_graph, 0, 0}); }
 
 void Recorder::end() {
   std::uint64_t id = 0;
@@ -227,12 +252,50 @@ void Recorder::step(Rank rank, std::uint32_t number, bool warmup, std::uint64_t 
   state_->steps.push_back({rank, number, warmup, start, end});
 }
 
-Result<void> Recorder::finish(const Plan& plan, const std::vector<int>& devices, const std::string& gpu,
+void Recorder::sample(Rank rank, int device) {
+  // A look takes time in which the device idles.
+  constexpr std::uint64_t apart_ns = 50'000'000;
+  const std::uint64_t time = now();
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (const ClockSample& s : state_->samples)
+      if (s.rank == rank && time - s.time < apart_ns) return;
+  }
+  std::optional<ClockSample> sample = clocks_of(device);
+  if (!sample) return;
+  sample->rank = rank;
+  sample->time = time;
+  const std::lock_guard lock(state_->mutex);
+  state_->samples.push_back(*sample);
+}
+
+Result<void> Recorder::finish(const Plan& plan, const std::vector<int>& devices, const std::string& gpu, World* world,
                               TimelineSink& sink) {
   cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
-  for (const CUpti_ActivityKind kind : kinds) cuptiActivityDisable(kind);
+  for (const CUpti_ActivityKind kind : kinds_of(state_->profile)) cuptiActivityDisable(kind);
+  recording = nullptr;
+  // An issuing thread that comes late waits here; the state stays.
   const std::lock_guard lock(state_->mutex);
-  return send_rows(*state_, plan, devices, gpu, sink);
+  std::vector<std::unique_ptr<State>> others;
+  std::vector<const State*> states = {state_.get()};
+  Result<void> heard;
+  if (world) {
+    const bool first = world->process() == 0;
+    Result<std::vector<std::string>> all =
+        world->all_gather("records", first ? std::string() : packed(*state_),
+                          std::chrono::steady_clock::now() + std::chrono::seconds(120));
+    if (!first) return all ? Result<void>() : Failure(std::move(all).problems());
+    if (!all) heard = Failure(std::move(all).problems());
+    for (std::size_t p = 1; heard && p < all->size(); ++p) {
+      others.push_back(std::make_unique<State>());
+      heard = unpack((*all)[p], *others.back());
+      states.push_back(others.back().get());
+    }
+    // The own records are kept if those of others do not come.
+    if (!heard) states.resize(1);
+  }
+  TRY_VOID(send_rows(states, plan, devices, gpu, sink));
+  return heard;
 }
 
 }  // namespace stave::cuda

@@ -202,7 +202,8 @@ func @second(%a: inout f32[2], %b: inout f32[2]) {
 entry @first on 0
 entry @second on 1
 )"};
-  const Outcome run = run_here(program, {{"a", {1, 2}}, {"b", {0, 0}}});
+  const Outcome run =
+      conformance::run(program, {.mode = GetParam(), .params = {}, .name_hangs = true}, {{"a", {1, 2}}, {"b", {0, 0}}});
   EXPECT_TRUE(run.hangs) << run.failed;
   EXPECT_NE(run.failed.find("first/send#1"), std::string::npos) << run.failed;
 }
@@ -218,7 +219,8 @@ func @f(%p: in bool[], %a: inout f32[2]) {
 )"};
   const Outcome both = run_here(program, {{"p", {1}}, {"a", {1, 2}}});
   EXPECT_EQ(both.of(1, "a"), (Numbers{2, 4}));
-  const Outcome one = run_here(program, {{"p", {1}, 0}, {"p", {0}, 1}, {"a", {1, 2}}});
+  const Outcome one = conformance::run(program, {.mode = GetParam(), .params = {}, .name_hangs = true},
+                                       {{"p", {1}, 0}, {"p", {0}, 1}, {"a", {1, 2}}});
   EXPECT_TRUE(one.hangs) << one.failed;
   EXPECT_NE(one.failed.find("all_reduce"), std::string::npos) << one.failed;
 }

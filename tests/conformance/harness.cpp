@@ -145,11 +145,16 @@ Result<void> read_parameters(Execution& execution, const Plan& plan, Outcome& ru
 
 Result<Outcome> try_run(const Program& program, const RunOptions& options, const std::vector<Input>& inputs) {
   TRY(const Plan plan, plan_of(program, options.mode, options.params));
-  const std::unique_ptr<Driver> driver = driver_named(driver_under_test);
+  std::unique_ptr<Driver> driver = driver_named(driver_under_test);
   if (!driver) return error_at({}, "", "there is no driver {}", driver_under_test);
+  const std::uint32_t most = driver->info().max_ranks;
+  const bool fits = most == 0 || plan.ranks() <= most;
+  ++(fits ? ran_here : ran_on_reference);
+  if (!fits) driver = driver_named("reference");
   PrepareOptions prepare;
   prepare.seed = options.seed;
   prepare.timeout = std::chrono::seconds(3);
+  prepare.name_hangs = options.name_hangs;
   TRY(std::unique_ptr<Execution> execution, driver->prepare(plan, prepare));
   TRY_VOID(write_inputs(*execution, plan, inputs));
   Outcome run;
@@ -174,6 +179,7 @@ std::string examples_folder() { return std::string(STAVE_SOURCE_DIR) + "/example
 }  // namespace
 
 std::string_view driver_under_test = "reference";
+int ran_here = 0, ran_on_reference = 0;
 
 Program example(std::string_view name) {
   const std::string path = examples_folder() + "/" + std::string(name) + ".stave";

@@ -21,6 +21,8 @@ namespace stave::conformance {
 
 // "reference", unless a program's main says otherwise.
 extern std::string_view driver_under_test;
+// Plans that it ran, and those that have more ranks than it takes here.
+extern int ran_here, ran_on_reference;
 
 // The elements of a buffer, row-major. Exact for all dtypes that `run` takes: bool, s4,
 // u4, s8, u8, s32, u32, bf16, f32, f64, and s64 up to 2^53.
@@ -46,6 +48,7 @@ struct RunOptions {
   Params params{};
   std::uint64_t seed = 0;  // which order among actions that may run now
   int steps = 1;
+  bool name_hangs = false;  // PrepareOptions
 };
 
 struct Outcome {

@@ -1,10 +1,13 @@
 // The suites of tests/conformance and tests/executor run over the driver cuda here.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
+#include <optional>
 
 #include "executor/cuda/cuda_driver.h"
 #include "executor/drivers.h"
@@ -15,6 +18,7 @@ namespace stave {
 namespace {
 
 std::atomic<std::int64_t> allocations{0};
+std::optional<World> world;
 
 constexpr int nothing_tested = 77;
 
@@ -33,8 +37,17 @@ void operator delete(void* at) noexcept { std::free(at); }
 void operator delete(void* at, std::size_t) noexcept { std::free(at); }
 
 int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
   stave::cuda::prepare_environment();
-  stave::add_driver({"cuda", +[] { return stave::cuda::create_cuda_driver({}); }});
+  const auto place = stave::world_place(std::getenv);
+  if (place && *place) {
+    auto joined = stave::World::join(**place, std::chrono::steady_clock::now() + std::chrono::seconds(60));
+    if (!joined) return std::printf("%s\n", joined.problems()[0].message.c_str()), 1;
+    stave::world.emplace(*std::move(joined));
+    std::printf("process %u of %u\n", stave::world->process(), stave::world->processes());
+  }
+  stave::add_driver(
+      {"cuda", +[] { return stave::cuda::create_cuda_driver({.world = stave::world ? &*stave::world : nullptr}); }});
   stave::conformance::driver_under_test = "cuda";
   testing::InitGoogleTest(&argc, argv);
   const auto gpus = stave::cuda::gpus();
@@ -46,5 +59,11 @@ int main(int argc, char** argv) {
     return failed != 0 ? failed : stave::nothing_tested;
   }
   for (const stave::cuda::Gpu& gpu : *gpus) std::printf("device %d: %s\n", gpu.device, gpu.name.c_str());
-  return RUN_ALL_TESTS();
+  const int failed = RUN_ALL_TESTS();
+  if (stave::world)
+    std::printf("%d plans ran over %u processes, %d with more ranks on the reference driver\n",
+                stave::conformance::ran_here, stave::world->processes(), stave::conformance::ran_on_reference);
+  // A test of a hang may leave a kernel behind that no destructor gets past.
+  std::fflush(nullptr);
+  ::_exit(failed);
 }

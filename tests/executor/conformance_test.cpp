@@ -142,6 +142,8 @@ TEST_P(Conformance, EqualsTheReference) {
   const Result<Plan> plan = plan_of_file(GetParam().program, GetParam().mode);
   ASSERT_TRUE(eager) << to_text(eager.problems()[0]);
   if (!plan) GTEST_SKIP() << to_text(plan.problems()[0]);
+  const std::uint32_t most = driver->info().max_ranks;
+  if (most > 0 && plan->ranks() > most) GTEST_SKIP() << plan->ranks() << " ranks; " << most << " processes run it";
   const Outcome got = outcome_of(*driver, *plan);
   if (!driver->info().computes) {
     EXPECT_EQ(got.code, "");

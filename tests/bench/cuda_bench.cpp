@@ -1,0 +1,134 @@
+// What a step costs the host on a GPU, beside the same CUDA calls in a loop by hand.
+// Each figure is the host's time for one command, or for one launch of a graph.
+#include <benchmark/benchmark.h>
+
+#include "core/text/parse.h"
+#include "executor/cuda/compiler.h"
+#include "executor/cuda/cuda_driver.h"
+
+namespace stave {
+namespace {
+
+constexpr int commands = 500;  // below the 1,024 launches that a stream takes before the host waits
+
+std::string program(std::string_view command) {
+  return fmt::format(
+      "stave 1\nfunc @f(%x: in f32[256], %y: out f32[256]) {{\n  repeat (index = i, from = 0, to = {}) "
+      "{{\n    {}\n  }}\n}}\n",
+      commands, command);
+}
+
+void step(benchmark::State& state, std::string_view command, Mode mode, double each) {
+  Result<Module> module = parse("bench.stave", program(command));
+  Result<Expansion> expansion = expand_and_verify(std::make_shared<const Module>(*std::move(module)));
+  const Result<Plan> plan = lower(*std::move(expansion), mode);
+  const auto execution = cuda::create_cuda_driver({})->prepare(*plan, {});
+  if (!execution) return state.SkipWithError(to_text(execution.problems()[0]).c_str());
+  static_cast<void>(run_step(**execution));
+  for (auto _ : state) {
+    const Result<StepReport> report = run_step(**execution);
+    if (!report) return state.SkipWithError(to_text(report.problems()[0]).c_str());
+    state.SetIterationTime(static_cast<double>(report->issue[0].count()) * 1e-12 / each);
+  }
+}
+
+// Buffers, a stream, and a kernel as large as those of `map`.
+struct ByHand {
+  float *x = nullptr, *y = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t end = nullptr;
+  cuda::Compiler compiler{90};
+  cudaKernel_t kernel = nullptr;
+
+  ByHand() {
+    cudaMalloc(reinterpret_cast<void**>(&x), 1024);
+    cudaMalloc(reinterpret_cast<void**>(&y), 1024);
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaEventCreate(&end);
+    const auto made = compiler.cuda(
+        "extern \"C\" __global__ void add(const float* x, float* y, unsigned long long n) { unsigned i = blockIdx.x * "
+        "blockDim.x + threadIdx.x; if (i < n) y[i] = x[i] + 1; }",
+        "add");
+    if (made) kernel = *made;
+  }
+  ~ByHand() {
+    cudaFree(x);
+    cudaFree(y);
+    cudaEventDestroy(end);
+    cudaStreamDestroy(stream);
+  }
+  void launch() {
+    std::uint64_t n = 256;
+    void* arguments[] = {static_cast<void*>(&x), static_cast<void*>(&y), static_cast<void*>(&n)};
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3{1};
+    config.blockDim = dim3{256};
+    config.stream = stream;
+    cudaLaunchKernelExC(&config, kernel, arguments);
+  }
+};
+
+template <class Calls>
+void by_hand(benchmark::State& state, ByHand& hand, double each, Calls calls) {
+  for (auto _ : state) {
+    const auto before = std::chrono::steady_clock::now();
+    calls();
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
+    cudaStreamSynchronize(hand.stream);
+    state.SetIterationTime(took.count() / each);
+  }
+}
+
+void eager_copy(benchmark::State& state) { step(state, "copy %x -> %y", Mode::Eager, commands); }
+void eager_copy_by_hand(benchmark::State& state) {
+  ByHand hand;
+  by_hand(state, hand, commands, [&] {
+    for (int i = 0; i < commands; ++i) cudaMemcpyAsync(hand.y, hand.x, 1024, cudaMemcpyDefault, hand.stream);
+  });
+}
+void eager_map(benchmark::State& state) { step(state, "map %x -> %y (f = |v| v + 1.0)", Mode::Eager, commands); }
+void eager_map_by_hand(benchmark::State& state) {
+  ByHand hand;
+  by_hand(state, hand, commands, [&] {
+    for (int i = 0; i < commands; ++i) hand.launch();
+  });
+}
+
+void captured(benchmark::State& state) { step(state, "map %x -> %y (f = |v| v + 1.0)", Mode::Captured, 1); }
+// `end`: with the event behind it from which a step's time is read.
+void captured_by_hand(benchmark::State& state, bool end) {
+  ByHand hand;
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  cudaStreamBeginCapture(hand.stream, cudaStreamCaptureModeRelaxed);
+  for (int i = 0; i < commands; ++i) hand.launch();
+  cudaStreamEndCapture(hand.stream, &graph);
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphUpload(exec, hand.stream);
+  cudaStreamSynchronize(hand.stream);
+  by_hand(state, hand, 1, [&] {
+    cudaGraphLaunch(exec, hand.stream);
+    if (end) cudaEventRecord(hand.end, hand.stream);
+  });
+  cudaGraphExecDestroy(exec);
+  cudaGraphDestroy(graph);
+}
+
+BENCHMARK(eager_copy)->UseManualTime()->Iterations(200)->Repetitions(5)->Unit(benchmark::kMicrosecond);
+BENCHMARK(eager_copy_by_hand)->UseManualTime()->Iterations(200)->Repetitions(5)->Unit(benchmark::kMicrosecond);
+BENCHMARK(eager_map)->UseManualTime()->Iterations(200)->Repetitions(5)->Unit(benchmark::kMicrosecond);
+BENCHMARK(eager_map_by_hand)->UseManualTime()->Iterations(200)->Repetitions(5)->Unit(benchmark::kMicrosecond);
+BENCHMARK(captured)->UseManualTime()->Iterations(500)->Repetitions(5)->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(captured_by_hand, bare, false)
+    ->UseManualTime()
+    ->Iterations(500)
+    ->Repetitions(5)
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(captured_by_hand, with_end_event, true)
+    ->UseManualTime()
+    ->Iterations(500)
+    ->Repetitions(5)
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace stave
