@@ -89,6 +89,8 @@ Run define_sim(CLI::App& app) {
   app.add_option("-o,--output", options->output_file,
                  "Store the predicted timeline in this run file; a run file that is there is replaced")
       ->type_name("FILE");
+  app.add_flag("--counters", options->predict.simulate.counters,
+               "Store counters of each device: SMs held, memory and link bandwidth in use");
   app.add_flag("-y,--yes", options->yes, "With -o: replace a file of any kind");
   add_output_options(app, options->output);
   return [options] { return sim(*options); };

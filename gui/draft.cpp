@@ -89,6 +89,7 @@ Result<Outcome> predict_draft(Draft draft, const std::string& file, Known known,
   out.situation = *std::move(situation);
   SimulateOptions options;
   options.progress = &progress;
+  options.counters = true;
   Result<SituationPrediction> predicted = predict(*out.situation, out.draft.mode, options);
   if (!predicted) {
     out.problems = predicted.problems();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <utility>
 
 namespace stave::simulator {
 
@@ -120,8 +121,21 @@ void Engine::queue(OpId id) {
   mark(op.device);
 }
 
+void Engine::note_changed(std::uint32_t device) {
+  if (observed_[device]) return;
+  observed_[device] = true;
+  changed_devices_.push_back(device);
+}
+
+std::vector<std::uint32_t> Engine::take_changed() {
+  std::sort(changed_devices_.begin(), changed_devices_.end());
+  for (const std::uint32_t device : changed_devices_) observed_[device] = false;
+  return std::exchange(changed_devices_, {});
+}
+
 void Engine::mark(std::uint32_t device) {
   if (devices_[device].dirty) return;
+  changed(device);
   devices_[device].dirty = true;
   dirty_devices_.push_back(device);
 }
@@ -229,6 +243,7 @@ void Engine::finish_activity(ActivityId id) {
 
 void Engine::finish_op(OpId id) {
   OpState& op = ops_[id];
+  changed(op.device);
   if (op.resident > op.retired) retire(id, op.resident - op.retired);
   op.over = true;
   Device& device = devices_[op.device];
@@ -246,6 +261,7 @@ void Engine::finish_op(OpId id) {
 
 void Engine::place(OpId id, std::int64_t ctas, std::int64_t now) {
   OpState& op = ops_[id];
+  changed(op.device);
   const std::int64_t before = op.resident;
   op.resident += ctas;
   if (op.started < 0) op.started = now;
@@ -349,6 +365,10 @@ void Engine::settle(std::int64_t now) {
   for (const std::uint32_t share : sharing_.solve(now)) reschedule(of_share_[share]);
   for (const ActivityId id : rescheduled_) {
     activities_[id].rescheduled = false;
+    if (observes_) {
+      if (activities_[id].op != none) changed(ops_[activities_[id].op].device);
+      for (const Member& member : activities_[id].members) changed(member.device);
+    }
     if (activities_[id].tiles.working() > 0) schedule(id, now);
   }
   rescheduled_.clear();

@@ -110,6 +110,14 @@ class Engine {
   void settle(std::int64_t now);
   bool unsettled() const { return !dirty_devices_.empty() || !rescheduled_.empty() || sharing_.dirty(); }
 
+  // Keeps count of the devices where something changed, for take_changed.
+  void observe() {
+    observed_.resize(devices_.size());
+    observes_ = true;
+  }
+  // Devices where residents or rates changed since the last call, ascending; none unless observed.
+  std::vector<std::uint32_t> take_changed();
+
   // Ops that ended since the last call of release; in a fixed order.
   std::vector<OpId>& finished() { return finished_; }
   const OpState& op(OpId id) const { return ops_[id]; }
@@ -164,6 +172,10 @@ class Engine {
   ActivityId new_activity(const ActivitySpec& spec, std::span<const Use> uses, std::int64_t now);
   void queue(OpId id);
   void mark(std::uint32_t device);
+  void changed(std::uint32_t device) {
+    if (observes_) note_changed(device);
+  }
+  void note_changed(std::uint32_t device);
   void reschedule(ActivityId id);
   void admit(std::uint32_t device, std::int64_t now);
   void admit_copies(Device& device, std::int64_t now);
@@ -190,6 +202,9 @@ class Engine {
   std::vector<ActivityId> free_activities_;
   std::vector<ActivityId> of_share_;  // by class of Sharing
   std::vector<std::uint32_t> dirty_devices_, admitting_;
+  bool observes_ = false;
+  std::vector<char> observed_;  // by device: changed
+  std::vector<std::uint32_t> changed_devices_;
   std::vector<ActivityId> rescheduled_;
   std::vector<OpId> finished_;
   std::uint32_t rivals_ = 0;

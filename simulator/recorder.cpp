@@ -17,10 +17,19 @@ void in_batches(std::vector<Row>& rows, Send send) {
   rows.clear();
 }
 
+// In the order of Recorder::Counter.
+constexpr std::pair<std::string_view, std::string_view> counter_names[] = {
+    {"SMs held", ""}, {"memory bandwidth", "bytes/s"}, {"link bandwidth out", "bytes/s"}};
+
 }  // namespace
 
-Recorder::Recorder(const Plan& plan, const Folding& folding, TimelineSink& sink, bool all_ranks)
-    : plan_(plan), folding_(folding), sink_(sink), all_ranks_(all_ranks) {}
+Recorder::Recorder(const Plan& plan, const Folding& folding, TimelineSink& sink, bool all_ranks, bool counters)
+    : plan_(plan),
+      folding_(folding),
+      sink_(sink),
+      all_ranks_(all_ranks),
+      counters_(counters),
+      gauges_(counters ? folding.colours() : 0) {}
 
 void Recorder::must(Result<void> result) {
   if (state_ && !result) state_ = std::move(result);
@@ -71,6 +80,15 @@ void Recorder::begin(std::string_view gpu) {
     track.rank = r;
     track.kind = TrackKind::Range;
     track.name = "ranges";
+    if (!counters_) continue;
+    for (const auto& [name, unit] : counter_names) {
+      Track& counter = tracks.emplace_back();
+      counter.rank = r;
+      counter.kind = TrackKind::Counter;
+      counter.name = name;
+      counter.unit = unit;
+      counter.device = r;
+    }
   }
   in_batches(infos, [&](auto rows) { must(sink_.on_ranks(rows)); });
   in_batches(tracks, [&](auto rows) { must(sink_.on_tracks(rows)); });
@@ -160,6 +178,24 @@ void Recorder::copy(std::uint32_t colour, CopyDetail detail) {
   }
 }
 
+void Recorder::settle_counter(std::uint32_t colour, std::size_t counter) {
+  Gauge& g = gauges_[colour][counter];
+  if (g.value == g.written) return;
+  for (const Rank rank : ranks_of(colour))
+    samples_.push_back(
+        {TrackId{std::size_t{first_track_[rank]} + range_track(colour) + 1 + counter}, Time{g.time}, g.value});
+  g.written = g.value;
+  if (samples_.size() >= batch_rows) in_batches(samples_, [&](auto rows) { must(sink_.on_counters(rows)); });
+}
+
+void Recorder::counter(std::uint32_t colour, Counter counter, std::int64_t time, double value) {
+  const auto at = static_cast<std::size_t>(counter);
+  Gauge& g = gauges_[colour][at];
+  if (time > g.time) settle_counter(colour, at);
+  g.time = time;
+  g.value = value;
+}
+
 void Recorder::step(std::uint32_t colour, std::uint32_t step, std::int64_t start, std::int64_t end) {
   for (const Rank rank : ranks_of(colour)) {
     StepSpan& span = steps_.emplace_back();
@@ -180,6 +216,9 @@ void Recorder::flush() {
 
 Result<void> Recorder::finish(std::span<const TimelineProblem> problems) {
   flush();
+  for (std::uint32_t colour = 0; colour < gauges_.size(); ++colour)
+    for (std::size_t counter = 0; counter < gauges_[colour].size(); ++counter) settle_counter(colour, counter);
+  in_batches(samples_, [&](auto rows) { must(sink_.on_counters(rows)); });
   std::sort(steps_.begin(), steps_.end(),
             [](const StepSpan& a, const StepSpan& b) { return std::pair(a.step, a.rank) < std::pair(b.step, b.rank); });
   in_batches(steps_, [&](auto rows) { must(sink_.on_steps(rows)); });

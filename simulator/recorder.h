@@ -2,6 +2,7 @@
 // repeated for all ranks that it stands for.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,12 @@ namespace stave::simulator {
 
 class Recorder {
  public:
-  Recorder(const Plan& plan, const Folding& folding, TimelineSink& sink, bool all_ranks);
+  Recorder(const Plan& plan, const Folding& folding, TimelineSink& sink, bool all_ranks, bool counters);
 
   // Names, tracks, commands and ranks; before any other row.
   void begin(std::string_view gpu);
 
-  // Tracks of a rank by position: streams, then host lanes, then ranges.
+  // Tracks of a rank by position: streams, then host lanes, then ranges, then counters.
   std::uint32_t stream_track(std::uint32_t stream) const { return stream; }
   std::uint32_t host_track(std::uint32_t colour, std::uint32_t lane) const { return streams_[colour] + lane; }
   std::uint32_t range_track(std::uint32_t colour) const { return streams_[colour] + hosts_[colour]; }
@@ -44,6 +45,9 @@ class Recorder {
   void collective(std::uint32_t colour, CollectiveDetail detail);
   // Device memory that the detail names is the slice's rank's own.
   void copy(std::uint32_t colour, CopyDetail detail);
+  // From now on, until the next call; times ascend for each counter.
+  enum class Counter : std::uint8_t { SmsHeld, Memory, LinkOut };
+  void counter(std::uint32_t colour, Counter counter, std::int64_t time, double value);
   void step(std::uint32_t colour, std::uint32_t step, std::int64_t start, std::int64_t end);
 
   StringId name(std::string_view text);
@@ -59,11 +63,12 @@ class Recorder {
   }
   void must(Result<void> result);
   void flush();
+  void settle_counter(std::uint32_t colour, std::size_t counter);
 
   const Plan& plan_;
   const Folding& folding_;
   TimelineSink& sink_;
-  bool all_ranks_;
+  bool all_ranks_, counters_;
   Result<void> state_;
   Strings names_;
   std::vector<std::uint32_t> first_track_;      // by rank
@@ -77,6 +82,13 @@ class Recorder {
   std::vector<CollectiveDetail> collectives_;
   std::vector<CopyDetail> copies_;
   std::vector<StepSpan> steps_;
+  // The value of an instant is what is set last in it.
+  struct Gauge {
+    std::int64_t time = 0;
+    double value = 0, written = -1;
+  };
+  std::vector<std::array<Gauge, 3>> gauges_;  // by colour
+  std::vector<CounterSample> samples_;
 };
 
 }  // namespace stave::simulator

@@ -13,7 +13,7 @@ Run::Run(const Plan& plan, const Machine& machine, const SimulateOptions& option
       engine_(model, events_),
       topology_(machine, engine_, folding_.representative.size()),
       costs_(plan, machine),
-      record_(plan, folding_, sink, options.all_ranks) {}
+      record_(plan, folding_, sink, options.all_ranks, options.counters) {}
 
 // Periods of empty kernels contain the kernel.
 std::int64_t Run::gap(const Number& period) const {
@@ -66,6 +66,7 @@ std::int64_t Run::outcome(const RankState& rank, std::uint32_t command) const {
 Result<void> Run::set_up() {
   if (Problems problems = missing_outcomes(); !problems.empty()) return Failure(std::move(problems));
   engine_.set_rivalries(costs_.rivals(), costs_.rivalries());
+  if (options_.counters) engine_.observe();
   kernel_gap_ = gap(machine_.device.kernel_gap_ps);
   stream_gap_ = gap(machine_.device.stream_gap_ps);
   node_gap_ = gap(machine_.graph.node_gap_ps);
@@ -180,6 +181,7 @@ Result<PredictionSummary> Run::run() {
     }
     engine_.settle(now);
     finish_ops(now);
+    if (options_.counters) sample(now);
     if (mismatch_) return Failure(*mismatch_);
     if (executed_ > max_executed)
       return error_at({.file = plan_.classes[0].expanded.module->file}, "STV0858",
@@ -212,6 +214,17 @@ Result<PredictionSummary> Run::run() {
   }
   TRY_VOID(record_.finish(rows));
   return std::move(summary_);
+}
+
+void Run::sample(std::int64_t now) {
+  const Link* const link = machine_.device_link();
+  for (const std::uint32_t device : engine_.take_changed()) {
+    record_.counter(device, Recorder::Counter::SmsHeld, now, engine_.sms(device).held());
+    record_.counter(device, Recorder::Counter::Memory, now,
+                    topology_.memory_load(device) * machine_.device.memory_bandwidth_bytes_per_s.value);
+    record_.counter(device, Recorder::Counter::LinkOut, now,
+                    topology_.link_load(device) * (link ? link->bandwidth_bytes_per_s.value : 0));
+  }
 }
 
 TimelineProblem Run::to_row(const Problem& problem) const {

@@ -169,6 +169,7 @@ class Run {
   Result<void> set_up();
   void handle(const Event& event);
   void finish_ops(std::int64_t now);
+  void sample(std::int64_t now);
   std::int64_t gap(const Number& period) const;
   TimelineProblem to_row(const Problem& problem) const;
 

@@ -47,6 +47,7 @@ struct SimulateOptions {
   bool fold = true;              // simulate one of each set of equal ranks
   bool all_ranks = true;         // rows for every rank, not only for the simulated ones
   bool host_slices = true;       // rows for host calls and the flows from them
+  bool counters = false;         // of each device: SMs held, memory and link bandwidth in use
   Progress* progress = nullptr;  // gets the commands that ended, of all ranks; asked every few thousand events
 };
 

@@ -156,4 +156,11 @@ std::uint32_t Sms::resident(std::uint32_t owner) const {
   return sum;
 }
 
+std::uint32_t Sms::held() const {
+  std::uint32_t held = shape_.count;
+  for (const Group& group : groups_)
+    if (group.owners == 0) held -= group.sms;
+  return held;
+}
+
 }  // namespace stave::simulator

@@ -40,6 +40,8 @@ class Sms {
   void retire(std::uint32_t owner, const Footprint& footprint, std::uint32_t count);
 
   std::uint32_t resident(std::uint32_t owner) const;
+  // SMs that hold a CTA.
+  std::uint32_t held() const;
   bool idle() const { return groups_.size() == 1 && groups_[0].owners == 0; }
   const SmShape& shape() const { return shape_; }
 

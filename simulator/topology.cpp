@@ -53,4 +53,15 @@ void Topology::link_uses(std::uint32_t from, std::uint32_t to, bool crosses_node
   uses.push_back({first_[to] + (crosses_nodes ? NicIn : In), amount});
 }
 
+double Topology::memory_load(std::uint32_t device) const {
+  return static_cast<double>(engine_.sharing().load(first_[device] + Memory)) / static_cast<double>(whole);
+}
+
+double Topology::link_load(std::uint32_t device) const {
+  std::uint64_t load = engine_.sharing().load(first_[device] + Out);
+  for (auto at = pairs_.lower_bound({device, 0}); at != pairs_.end() && at->first.first == device; ++at)
+    load += engine_.sharing().load(at->second);
+  return static_cast<double>(load) / static_cast<double>(whole);
+}
+
 }  // namespace stave::simulator

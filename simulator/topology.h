@@ -25,6 +25,10 @@ class Topology {
   // What one device gives to a command; `ends`: 2 for a transfer, whose sender and receiver each give a half.
   void local_uses(std::uint32_t device, const std::vector<std::pair<Resource, std::uint32_t>>& parts,
                   std::uint32_t ends, std::vector<Use>& uses) const;
+  // Parts of its capacity that are in use now: the device's memory, and what it sends to others of its node (of one
+  // link, where each pair has its own).
+  double memory_load(std::uint32_t device) const;
+  double link_load(std::uint32_t device) const;
   // The way from one device to another: the pair's own link (scope peer), or
   // the sender's and the receiver's port (switch, nic).
   void link_uses(std::uint32_t from, std::uint32_t to, bool crosses_nodes, std::uint32_t amount,

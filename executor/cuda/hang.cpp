@@ -128,7 +128,7 @@ Hang hang_of(const Prepared& p) {
       hang.blocked.push_back(blocked_in(p, *r, pending));
       told = true;
     }
-    if (told || cudaEventQuery(r->end) == cudaSuccess) continue;
+    if (told || r->done) continue;
     Blocked b;
     b.rank = r->rank;
     b.stream = r->rank_class->program.streams[0];

@@ -19,10 +19,10 @@ struct Gauge {
   double (*value)(const ClockSample&);
 };
 constexpr Gauge gauges[] = {
-    {"SM clock", "MHz", [](const ClockSample& s) { return static_cast<double>(s.sm_mhz); }},
-    {"memory clock", "MHz", [](const ClockSample& s) { return static_cast<double>(s.memory_mhz); }},
+    {"SM clock", "Hz", [](const ClockSample& s) { return s.sm_mhz * 1e6; }},
+    {"memory clock", "Hz", [](const ClockSample& s) { return s.memory_mhz * 1e6; }},
     {"power", "W", [](const ClockSample& s) { return s.milliwatts * 1e-3; }},
-    {"temperature", "degrees C", [](const ClockSample& s) { return static_cast<double>(s.celsius); }},
+    {"temperature", "°C", [](const ClockSample& s) { return static_cast<double>(s.celsius); }},
 };
 
 class Rows {

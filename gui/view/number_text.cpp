@@ -7,6 +7,7 @@
 namespace stave::gui {
 
 std::string number_text(double value, std::string_view unit) {
+  if (unit == "MHz") return number_text(value * 1e6, "Hz");
   constexpr std::string_view prefixes[] = {"", "k", "M", "G", "T", "P", "E"};
   std::size_t prefix = 0;
   while (std::abs(value) >= 999.5 && prefix + 1 < std::size(prefixes)) {

@@ -12,6 +12,7 @@ namespace stave::gui {
 namespace {
 
 constexpr std::size_t many_tracks = 8;
+constexpr std::size_t many_counters = 4;  // of all ranks together
 constexpr std::size_t many_ranks = 8;
 constexpr std::size_t open_ranks = 4;
 constexpr std::size_t open_range_lanes = 2;
@@ -88,9 +89,10 @@ std::size_t lane_count(const std::vector<RunInView>& runs, const std::vector<Tra
 }
 
 // At first: what is beside the devices should not take their room.
-bool is_folded(const std::vector<RunInView>& runs, Section section, const std::vector<TrackGroup>& groups,
-               bool device) {
+bool is_folded(const std::vector<RunInView>& runs, Section section, const std::vector<TrackGroup>& groups, bool device,
+               std::size_t ranks) {
   if (section == Section::Host) return device;
+  if (section == Section::Counters && device && groups.size() * ranks > many_counters) return true;
   if (section == Section::Ranges) return device && lane_count(runs, groups) > open_range_lanes;
   return groups.size() > many_tracks;
 }
@@ -112,7 +114,7 @@ void add_rows(const std::vector<RunInView>& runs, const Ranks& ranks, bool inter
         Row group{
             .kind = Row::Kind::Group, .depth = below++, .run = header.run, .rank = rank, .name = std::string(name)};
         group.key = fmt::format("rank {}/{}", rank, name);
-        group.folded = is_folded(runs, section, groups, device);
+        group.folded = is_folded(runs, section, groups, device, ranks.size());
         rows.push_back(group);
       }
       for (const TrackGroup& group : groups)

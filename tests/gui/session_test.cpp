@@ -19,10 +19,12 @@ TEST(Session, PredictsAndChecksAScheduleThatIsOpened) {
   EXPECT_FALSE(session.unsaved());
   ASSERT_TRUE(session.checked());
   EXPECT_EQ(session.checked()->verdict(), "clean");
-  // As the command line predicts it.
+  // As the command line predicts it with --counters.
   const Result<Schedule> schedule = open_schedule(ring_file);
   ASSERT_TRUE(schedule);
-  const Result<Predicted> predicted = predict(*schedule, PredictOptions{});
+  PredictOptions options;
+  options.simulate.counters = true;
+  const Result<Predicted> predicted = predict(*schedule, options);
   ASSERT_TRUE(predicted);
   EXPECT_EQ(*session.chosen_run()->timeline, predicted->prediction.timeline);
   EXPECT_TRUE(told.problems.empty());

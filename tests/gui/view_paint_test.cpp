@@ -315,6 +315,7 @@ TEST(NumberText, HasThreeDigitsAndAPrefix) {
   EXPECT_EQ(number_text(0, "bytes"), "0 B");
   EXPECT_EQ(number_text(97.5, "%"), "97.5 %");
   EXPECT_EQ(number_text(1980e6, "Hz"), "1.98 GHz");
+  EXPECT_EQ(number_text(1980, "MHz"), "1.98 GHz");
   EXPECT_EQ(number_text(132, ""), "132");
 }
 
