@@ -119,9 +119,10 @@ struct Scene {
 const RunInView* run_with_steps(const Scene& scene);
 
 // All rows of all runs with tracks that hold something: streams and copy engines of a rank first,
-// then its links, counters, ranges and host threads, each group under a header. Host threads are
-// folded where there are devices, and so are ranges in more than two lanes; so are links and counters of which a
-// rank has more than eight, counters beside devices of which all ranks have more than four, and all ranks but the first four of more than eight.
+// then its links, counters, ranges and host threads, each group under a header. At first folded are host
+// threads where there are devices, ranges in more than two lanes, links and counters of which a rank has more than
+// eight, counters beside devices of which all ranks have more than four, and all ranks but the first four of more
+// than eight.
 std::vector<Row> rows_of(const std::vector<RunInView>& runs, Arrangement arrangement = Arrangement::Stacked);
 // The same with a Difference row below each device track of `run`.
 std::vector<Row> with_difference_rows(const std::vector<Row>& rows, const std::vector<RunInView>& runs,
