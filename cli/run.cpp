@@ -29,6 +29,16 @@ struct RunOptions {
   bool elsewhere = false;  // another process of the run stores and prints
 };
 
+// CLI11's own says the range of a double.
+CLI::Validator above_zero() {
+  return {[](const std::string& text) {
+            double value = 0;
+            return CLI::detail::lexical_cast(text, value) && value > 0 ? std::string()
+                                                                       : text + " is not a number above 0";
+          },
+          "above 0"};
+}
+
 // A full disk, a missing device or a driver that gives up is not the input's fault.
 int exit_code_of(const Problems& problems) {
   static constexpr std::string_view codes[] = {"STV0002", "STV0701", "STV0820", "STV0821", "STV0823", "STV0824",
@@ -142,7 +152,7 @@ Run define_run(CLI::App& app) {
   app.add_option("--warmup", options->execute.warmup, "Backend cuda: steps before those that count")
       ->capture_default_str();
   app.add_option("--repeat", options->execute.repeat, "Backend cuda: steps that count")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   app.add_option("--duration", options->duration_s,
                  "Backend cuda: repeat for so many seconds, and at least --repeat times")
@@ -159,7 +169,7 @@ Run define_run(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--timeout", options->timeout_s,
                  "Backend cuda: seconds until a step that stands still is called a hang")
-      ->check(CLI::PositiveNumber)
+      ->check(above_zero())
       ->capture_default_str();
   app.add_option("--ranks-per-device", options->execute.ranks_per_device,
                  "Backend cuda: ranks that share a GPU; 0: as few as the GPUs allow")

@@ -29,6 +29,11 @@ struct KernelWork {
   void add(T value) {
     add_bytes(&value, sizeof(T));
   }
+  template <class T>
+  void add(T* pointer) {
+    const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+    add_bytes(&address, sizeof(address));
+  }
   void add_bytes(const void* value, std::size_t size);
   void seal();  // after the last add
 

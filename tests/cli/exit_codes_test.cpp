@@ -332,5 +332,16 @@ TEST_F(ExitCodes, ARunThatFailsLeavesTheOldFile) {
   EXPECT_EQ(file_text(stave_ / "run.sqlite"), before);
 }
 
+TEST_F(ExitCodes, WhatARunOnAGpuIsAskedFor) {
+  for (const auto& option : {std::pair{"--repeat", "0"},
+                             {"--timeout", "-1"},
+                             {"--duration", "-1"},
+                             {"--profile", "all"},
+                             {"--profile", "graph"},
+                             {"--progress", "often"}})
+    expect_failure({"run", "good.stave", "--backend", "cuda", option.first, option.second}, 2, "STV0901");
+  EXPECT_NE(stave_({"run", "good.stave", "--repeat", "0"}).err.find("0 is not a number above 0"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace stave
