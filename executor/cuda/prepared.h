@@ -42,7 +42,8 @@ struct Prepared {
 // How long processes wait for each other outside of steps.
 inline constexpr std::chrono::seconds world_patience{120};
 
-// All allocation, compilation, connection, capture. Codes STV0560-0566, STV0811, STV0820-0830.
+// All allocation, compilation, connection, capture. Codes STV0560-0567, STV0811, STV0820-0826, STV0828-0829,
+// STV0831.
 Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const PrepareOptions& options, const CudaOptions& cuda);
 
 // What the kernels that wait said last, by rank and stream: those that wait for a peer first.

@@ -19,7 +19,7 @@ template <class T>
 void get(ByteReader& r, std::vector<T>& values) {
   const std::string_view bytes = r.text();
   values.resize(bytes.size() / sizeof(T));
-  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.data(), values.size() * sizeof(T));
 }
 
 template <class Map>

@@ -21,7 +21,7 @@ namespace stave::conformance {
 
 // "reference", unless a program's main says otherwise.
 extern std::string_view driver_under_test;
-// Plans that it ran, and those that have more ranks than it takes here.
+// Plans that it ran, and those that have more ranks than it takes here: their tests count as skipped.
 extern int ran_here, ran_on_reference;
 
 // The elements of a buffer, row-major. Exact for all dtypes that `run` takes: bool, s4,

@@ -5,6 +5,7 @@
 #include "executor/cuda/compiler.h"
 #include "executor/cuda/mailbox.h"
 #include "executor/cuda/map_source.h"
+#include "executor/cuda/recorder_state.h"
 
 namespace stave::cuda {
 namespace {
@@ -58,6 +59,45 @@ func @f(%x: in f32[64], %h: in bf16[64], %i: in s32[64], %y: out f32[64], %k: ou
 
 TEST(CudaSource, AFaultyTextIsToldWithItsLine) {
   EXPECT_NE(log_of("extern \"C\" __global__ void f() { nonsense; }", "f").find("nonsense"), std::string::npos);
+}
+
+// What one process recorded arrives whole in another; what is cut or names nothing is refused.
+TEST(CudaSource, RecordsOfAnotherProcess) {
+  Recorder::State sent;
+  DeviceRecord kernel;
+  kernel.name = sent.names.intern("gemm");
+  kernel.start = 5;
+  kernel.end = 9;
+  kernel.correlation = 7;
+  sent.device.push_back(kernel);
+  sent.api.push_back({1, 2, 3, 7, 0, sent.names.intern("cudaLaunchKernel")});
+  sent.steps.push_back({1, 4, true, 0, 10});
+  sent.samples.push_back({1, 1980, 3201, 120000, 38, 6});
+  sent.by_correlation[7] = {1, 2, 0, 3};
+  sent.by_node[70] = {1, 5, 6, 0};
+  sent.threads[3] = 1;
+  sent.dropped = 11;
+  Recorder::State got;
+  ASSERT_TRUE(unpack(packed(sent), got));
+  ASSERT_EQ(got.device.size(), 1U);
+  EXPECT_EQ(got.names[got.device[0].name], "gemm");
+  EXPECT_EQ(got.device[0].end, 9U);
+  EXPECT_EQ(got.names[got.api[0].name], "cudaLaunchKernel");
+  EXPECT_EQ(got.steps[0].number, 4U);
+  EXPECT_EQ(got.samples[0].sm_mhz, 1980U);
+  EXPECT_EQ(got.by_correlation.at(7).occurrence, 3U);
+  EXPECT_EQ(got.by_node.at(70).command, 5U);
+  EXPECT_EQ(got.threads.at(3), 1U);
+  EXPECT_EQ(got.dropped, 11U);
+
+  const std::string whole = packed(sent);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{9}, whole.size() / 2, whole.size() - 1}) {
+    Recorder::State cut;
+    EXPECT_FALSE(unpack(std::string_view(whole).substr(0, size), cut)) << size;
+  }
+  sent.device[0].name = StringId{std::size_t{1000}};
+  Recorder::State nameless;
+  EXPECT_FALSE(unpack(packed(sent), nameless));
 }
 
 }  // namespace

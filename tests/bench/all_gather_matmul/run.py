@@ -84,7 +84,7 @@ def main():
     parser.add_argument("--peers", action="store_true")
     options = parser.parse_args()
     names = [column[0] for column in COLUMNS]
-    us, spread = {}, 0.0
+    us, spread, failed = {}, 0.0, 0
     if options.peers:
         us = peer_lines(options)
         names += sorted({name for name, _ in us})
@@ -92,6 +92,7 @@ def main():
         for name, schedule, mode, more in COLUMNS:
             measured = step_us(options, schedule, mode, shape, more)
             us[(name, shape)] = measured and measured[0]
+            failed += measured is None
             if measured:
                 spread = max(spread, (measured[2] - measured[1]) / measured[0])
         # Said at once: a run that is cut off has shown something.
@@ -109,7 +110,8 @@ def main():
         cells = ["-" if value is None else f"{value:.0f}" for value in row]
         print(f"| {shape[0]}, {shape[1]}, {shape[2]} | " + " | ".join(cells) + f" | {hidden} | {hidden_nccl} |")
     print(f"\nLargest spread of ours, (max - min) / median over {options.repeat} runs: {spread:.1%}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
