@@ -10,6 +10,7 @@
 #include "core/base/utf8.h"
 #include "executor/world.h"
 #include "profiles/store_writer.h"
+#include "workbench/check.h"
 #include "workbench/execute.h"
 #include "workbench/outputs.h"
 
@@ -26,6 +27,7 @@ struct RunOptions {
   double timeout_s = 60, duration_s = 0;
   ExecuteOptions execute;
   OutputOptions output;
+  bool unchecked = false;
   bool elsewhere = false;  // another process of the run stores and prints
 };
 
@@ -68,6 +70,19 @@ Result<Executed> execute_and_store(const Schedule& schedule, RunOptions& options
   return executed;
 }
 
+// Of the checker; what breaks a rule of the IR is told when it is executed. GPUs notice neither a race nor that ranks
+// ask NCCL for different things: some such runs end, with other numbers.
+Result<Problems> errors_of(const Schedule& schedule, const RunOptions& options) {
+  TRY(const CheckReport report,
+      check_schedule(schedule, options.execute.params, options.execute.mode, options.execute.progress));
+  Problems errors;
+  for (const Finding& finding : report.findings)
+    if (finding.problem.severity == Severity::Error && finding.problem.code.starts_with("STV10") &&
+        finding.silenced.empty())
+      errors.push_back(finding.problem);
+  return errors;
+}
+
 int run(RunOptions& options) {
   Result<ParamValues> params = params_of(options.params);
   if (!params) return fail(params.problems(), options.output, exit_input);
@@ -97,6 +112,16 @@ int run(RunOptions& options) {
   if (!schedule) return exit_input;
   ProgressLine line(options.output);
   options.execute.progress = &line.progress;
+  if (options.execute.backend == "cuda" && !options.unchecked) {
+    const Result<Problems> errors = errors_of(*schedule, options);
+    if (!errors || !errors->empty()) line.end();
+    if (!errors) return interrupted("STV0950", "nothing was run", options.output);
+    if (!errors->empty()) {
+      if (options.elsewhere) return exit_finding;
+      if (!options.output.json) note("not run, because `stave check` finds errors; --no-check runs it anyway\n");
+      return fail(*errors, options.output, exit_finding, *schedule);
+    }
+  }
   if (!options.output.quiet) options.execute.note = [&](const Problem& problem) { line.say(to_text(problem)); };
   const Result<Executed> executed = execute_and_store(*schedule, options);
   line.end();
@@ -161,6 +186,8 @@ Run define_run(CLI::App& app) {
   app.add_flag(
       "--flush-l2", options->execute.flush_l2,
       "Backend cuda: before each step write a buffer of twice the L2 cache, so that no step finds its data there");
+  app.add_flag("--no-check", options->unchecked,
+               "Backend cuda: also run what `stave check` finds an error in: a race, a hang, ranks that disagree");
   app.add_option(
          "--progress", options->progress,
          "Backend cuda, captured: command adds marks around NCCL's commands, so that a hang names them and every "

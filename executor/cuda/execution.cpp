@@ -16,6 +16,9 @@
 namespace stave::cuda {
 namespace {
 
+// How long a thread that waits looks before it sleeps: one that slept issues what comes next with cold caches.
+constexpr std::chrono::milliseconds awake{2};
+
 class CudaExecution final : public Execution {
  public:
   explicit CudaExecution(std::unique_ptr<Prepared> prepared) : p_(std::move(prepared)), ends_(p_->ranks.size()) {
@@ -213,8 +216,8 @@ class CudaExecution final : public Execution {
     if (recorder) recorder->rank_thread(p_->ranks[first]->rank);
     StepId seen = 0;
     while (true) {
-      // Steps often follow each other: a thread that slept would issue the next one with cold caches.
-      const Deadline asleep = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+      // Steps often follow each other.
+      const Deadline asleep = std::chrono::steady_clock::now() + awake;
       while (posted_ <= seen && std::chrono::steady_clock::now() < asleep) {
       }
       {
@@ -246,21 +249,22 @@ class CudaExecution final : public Execution {
       p_->ranks[r]->started_ns = recorder ? recorder->now() : 0;
       if (const Result<void> begun = begin_step(*p_->ranks[r]); !begun) failed_with(r, begun);
     }
-    for (int idle = 0;; ++idle) {
+    Deadline nap = std::chrono::steady_clock::now() + awake;
+    while (true) {
       bool all_done = true;
       for (std::size_t r = first; r < end; ++r) {
         RankState& rank = *p_->ranks[r];
         if (rank.done) continue;
         const Result<bool> moved = advance(*p_, rank, aborted_);
         if (!moved) failed_with(r, Failure(moved.problems()));
-        if (moved && *moved) idle = 0;
+        if (moved && *moved) nap = std::chrono::steady_clock::now() + awake;
         if (rank.done && recorder)
           recorder->step(rank.rank, static_cast<std::uint32_t>(step - 1), step <= p_->cuda.warmup, rank.started_ns,
                          recorder->now());
         all_done = all_done && rank.done;
       }
       if (all_done) return;
-      if (idle > 200) std::this_thread::sleep_for(std::chrono::microseconds(10));
+      if (std::chrono::steady_clock::now() > nap) std::this_thread::sleep_for(std::chrono::microseconds(10));
     }
   }
 
@@ -277,36 +281,10 @@ class CudaExecution final : public Execution {
   std::atomic<bool> aborted_{false};
 };
 
-class CudaDriver final : public Driver {
- public:
-  explicit CudaDriver(CudaOptions options) : options_(options) {}
-
-  DriverInfo info() const override {
-    DriverInfo info{"cuda",
-                    "runs on NVIDIA GPUs: streams or one graph a rank, cuBLASLt, NVRTC, NCCL",
-                    0,
-                    {Mode::Eager, Mode::Captured, Mode::CapturedSerial},
-                    true,
-                    {{"kernel with tensor_map", "a schedule does not say the box of a tensor map"},
-                     {"custom_call but cusolver_potrf", "no other handler is registered"},
-                     {"several host lanes", "a lifted trace is not run"}}};
-    if (options_.world) info.max_ranks = options_.world->processes();
-    if (const Result<std::vector<Gpu>> all = gpus(); !all)
-      info.unsupported.push_back({"all", all.problems()[0].message});
-    return info;
-  }
-
-  Result<std::unique_ptr<Execution>> prepare(const Plan& plan, const PrepareOptions& options) override {
-    TRY(std::unique_ptr<Prepared> prepared, cuda::prepare(plan, options, options_));
-    return std::unique_ptr<Execution>(std::make_unique<CudaExecution>(std::move(prepared)));
-  }
-
- private:
-  CudaOptions options_;
-};
-
 }  // namespace
 
-std::unique_ptr<Driver> create_cuda_driver(const CudaOptions& options) { return std::make_unique<CudaDriver>(options); }
+std::unique_ptr<Execution> execution_of(std::unique_ptr<Prepared> prepared) {
+  return std::make_unique<CudaExecution>(std::move(prepared));
+}
 
 }  // namespace stave::cuda

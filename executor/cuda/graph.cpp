@@ -2,6 +2,7 @@
 // nodes that it comes after; cond, switch and while are conditional nodes whose
 // value a kernel of ours sets, because the host looks at nothing.
 #include <algorithm>
+#include <span>
 
 #include "executor/cuda/compiler.h"
 #include "executor/cuda/rank_state.h"
@@ -119,11 +120,23 @@ class Building {
   }
 
   Result<Nodes> capture(const Launch& launch, CommandId command, const Nodes& after) {
+    const std::span<const Work> works = launch.works;
     TRY_VOID(continue_after(after));
     if (x_.recorder) x_.recorder->begin(r_.rank, command, 0);
-    const Status status = issue(launch, capture_);
+    Status status = issue(works.first(launch.aside_first), capture_);
+    if (status.ok() && launch.aside_count > 0) {
+      TRY(const Nodes before, captured());
+      status = issue(works.subspan(launch.aside_first, launch.aside_count), capture_);
+      TRY_VOID(continue_after(before));
+    }
+    if (status.ok()) status = issue(works.subspan(launch.aside_first + launch.aside_count), capture_);
     if (x_.recorder) x_.recorder->end();
     if (!status.ok()) return failed(status, command);
+    return captured();
+  }
+
+  // The last nodes of the capture.
+  Result<Nodes> captured() const {
     cudaStreamCaptureStatus state = cudaStreamCaptureStatusNone;
     unsigned long long id = 0;
     cudaGraph_t into = nullptr;
@@ -267,7 +280,7 @@ RankState::~RankState() {
   for (const std::vector<cudaEvent_t>* list : {&events, &joins, &communicators, &ends})
     for (const cudaEvent_t e : *list)
       if (e) cudaEventDestroy(e);
-  for (const cudaEvent_t e : {start, end, predicate_read})
+  for (const cudaEvent_t e : {start, end})
     if (e) cudaEventDestroy(e);
   for (const cudaStream_t s : streams) cudaStreamDestroy(s);
   for (const Launch& launch : launches)

@@ -63,7 +63,7 @@ Result<void> perform(const Prepared& p, RankState& r, const Action& action) {
       if (p.cuda.recorder) p.cuda.recorder->begin(r.rank, action.command, static_cast<std::uint32_t>(r.executed[c]));
       r.end_recorded[c] = false;
       r.issued[c] = ++r.issues;
-      const Status status = issue(r.launches[c], stream);
+      const Status status = issue(std::span<const Work>(r.launches[c].works), stream);
       if (p.cuda.recorder) p.cuda.recorder->end();
       if (!status.ok()) return failed(r, status, action.command);
       if (r.ends[c]) ISSUE_TRY(cudaEventRecord(r.ends[c], stream));
@@ -82,7 +82,7 @@ Result<void> perform(const Prepared& p, RankState& r, const Action& action) {
     case Action::Kind::Handoff: break;
     case Action::Kind::HostSync:
       if (!std::exchange(r.joined, true)) TRY_VOID(join(r));
-      r.awaited = r.end;
+      r.awaited = r.streams[0];
       break;
     case Action::Kind::ReadPredicate: {
       const std::uint32_t c = action.command.value;
@@ -93,8 +93,7 @@ Result<void> perform(const Prepared& p, RankState& r, const Action& action) {
           cudaMemcpyAsync(r.predicate, r.predicates[c], r.predicate_bytes[c], cudaMemcpyDefault, stream);
       if (p.cuda.recorder) p.cuda.recorder->end();
       ISSUE_TRY(copied);
-      ISSUE_TRY(cudaEventRecord(r.predicate_read, stream));
-      r.awaited = r.predicate_read;
+      r.awaited = stream;
       break;
     }
     case Action::Kind::Branch: {
@@ -143,9 +142,9 @@ Result<bool> advance(const Prepared& p, RankState& r, const std::atomic<bool>& a
   }
   if (r.awaited) {
     // Looked at instead of slept on in the driver, so that an abort is seen.
-    const cudaError_t state = cudaEventQuery(r.awaited);
+    const cudaError_t state = cudaStreamQuery(r.awaited);
     if (state == cudaErrorNotReady) return false;
-    if (state != cudaSuccess) return failed(r, status_of(state, "cudaEventQuery"), r.last_issued);
+    if (state != cudaSuccess) return failed(r, status_of(state, "cudaStreamQuery"), r.last_issued);
     r.awaited = nullptr;
   }
   const IssueProgram& program = r.rank_class->program;

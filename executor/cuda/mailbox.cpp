@@ -21,7 +21,8 @@ struct PartHead {
 };
 static_assert(sizeof(PartHead) == 64);
 constexpr std::size_t slot_head_bytes = 32;
-constexpr std::size_t sequence_bytes = 128;     // the word that counts, away from those that others write
+constexpr std::size_t sequence_bytes = 128;  // the word that counts, away from those that others write
+
 std::uint64_t hash_of(std::string_view text) {  // FNV-1a
   std::uint64_t h = 0xcbf29ce484222325;
   for (const char c : text) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -61,6 +62,11 @@ Mailboxes::Mailboxes(const Plan& plan, std::span<const CollectiveUse> uses)
     for (const CollectivePart& part : parts_of(e, use.command)) {
       const Result<Seat> seat = seat_of(use.rank, part, communicator_of(e, use.command));
       if (!seat) continue;  // add() tells
+      if (part.attributes->algorithm == Algorithm::CopyEngine) {
+        pushed_[{use.rank, part.command}] = words_[use.rank];
+        const std::size_t bytes = (1 + seat->members.size()) * sizeof(std::uint64_t);
+        words_[use.rank] += (bytes + sequence_bytes - 1) / sequence_bytes * sequence_bytes;
+      }
       const auto [at, added] = channels_.try_emplace(seat->key);
       if (!added) continue;
       at->second.ranks = seat->members;
@@ -149,23 +155,31 @@ Result<void> Mailboxes::add(const Context& context, Rank rank, CommandId command
   TRY(std::byte* const table, context.own.device_copy(std::span<const std::byte>(bytes)));
   TRY(const cudaKernel_t arrive, context.compiler.cuda(meeting_source(views_), "arrive"));
   TRY(const cudaKernel_t leave, context.compiler.cuda(meeting_source(views_), "leave"));
-  const auto meet = [&](cudaKernel_t kernel, bool leaves) {
+  const auto meet = [&](cudaKernel_t kernel, auto last) {
     KernelWork work = one_warp(kernel);
     work.add(table);
     work.add(static_cast<std::uint32_t>(parts.size()));
     work.add(context.board);
     work.add(context.note);
-    if (leaves) work.add(command.value);
+    work.add(last);
     work.seal();
     launch.works.emplace_back(std::move(work));
   };
+  if (context.graph && parts.size() == 1 && keeps_operand(rank, parts[0]))
+    if (std::optional<Pushes> pushes = pushes_of(context, rank, parts[0], seats[0])) {
+      meet(arrive, context.words(rank) + pushed_.at({rank, parts[0].command}));
+      return push_aside(context, rank, parts[0], seats[0], table, *std::move(pushes), launch);
+    }
   Launch afterwards;
-  meet(arrive, false);
+  meet(arrive, static_cast<const void*>(nullptr));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Payload& payload = e[parts[i].command].payload;
     if (std::holds_alternative<AllReduce>(payload) || std::holds_alternative<ReduceScatter>(payload)) {
       TRY_VOID(combine(context, rank, parts[i], seats[i], table + i * stride, launch, afterwards));
-    } else if (context.one_device || !push(context, rank, parts[i], seats[i], launch)) {
+    } else if (const std::optional<Pushes> pushes = pushes_of(context, rank, parts[i], seats[i])) {
+      for (const Push& push : pushes->copies) launch.works.emplace_back(push.copy);
+      if (pushes->nothing) launch.works.emplace_back(*pushes->nothing);
+    } else {
       if (!context.one_process)
         return error_at(e.place(e[parts[i].command]), "STV0567",
                         "`{}`: ranks of several processes copy into each other's memory only where all of them run the "
@@ -174,7 +188,7 @@ Result<void> Mailboxes::add(const Context& context, Rank rank, CommandId command
       TRY_VOID(pull(context, rank, parts[i], seats[i], table + i * stride, launch));
     }
   }
-  meet(leave, true);
+  meet(leave, command.value);
   for (Work& work : afterwards.works) launch.works.push_back(std::move(work));
   return {};
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,7 +25,7 @@ namespace stave::cuda {
 // Parts of one launch on one channel at most: slots of a ring.
 inline constexpr std::uint32_t mailbox_ring = 64;
 
-// arrive, leave, pull; `views`: operands that a part tells at most.
+// arrive, leave, take, pull; `views`: operands that a part tells at most.
 std::string meeting_source(std::uint32_t views);
 // combine_members of one dtype and reduction.
 std::string combining_source(std::uint32_t views, Dtype dtype, Reduction reduction);
@@ -65,6 +66,7 @@ class Mailboxes {
     WaitNote* note = nullptr;
     bool one_device = false;
     bool one_process = true;
+    bool graph = false;  // works may stand aside (work.h)
   };
   // Appends what one rank does for a collective or a group of them. Codes STV0565, STV0567, STV0811, STV0820-0822.
   Result<void> add(const Context& context, Rank rank, CommandId command, Launch& launch);
@@ -99,7 +101,21 @@ class Mailboxes {
   Result<Tables> tables(const Context& context, Rank rank, const Seat& seat);
   Result<void> combine(const Context& context, Rank rank, const CollectivePart& part, const Seat& seat,
                        const std::byte* table, Launch& launch, Launch& afterwards);
-  bool push(const Context& context, Rank rank, const CollectivePart& part, const Seat& seat, Launch& launch);
+  // What a copy-engine collective moves, by the one who has it.
+  struct Push {
+    std::uint32_t member = 0;  // position of the one who gets it
+    CopyWork copy;
+  };
+  struct Pushes {
+    std::vector<Push> copies;            // the own part last: the others wait for theirs
+    std::vector<std::uint32_t> sources;  // positions of those who push here, without this rank
+    std::optional<FillWork> nothing;     // of a rank that gets nothing
+  };
+  std::optional<Pushes> pushes_of(const Context& context, Rank rank, const CollectivePart& part,
+                                  const Seat& seat) const;
+  bool keeps_operand(Rank rank, const CollectivePart& part) const;
+  Result<void> push_aside(const Context& context, Rank rank, const CollectivePart& part, const Seat& seat,
+                          const std::byte* table, Pushes pushes, Launch& launch);
   Result<void> pull(const Context& context, Rank rank, const CollectivePart& part, const Seat& seat,
                     const std::byte* table, Launch& launch);
 
@@ -108,6 +124,9 @@ class Mailboxes {
   std::uint32_t views_ = 1;
   std::map<ChannelKey, Channel> channels_;
   std::vector<std::size_t> words_;  // by rank
+  // By rank and command, of its words: the sequence number that the rank has pushed, and what each member has pushed
+  // here.
+  std::map<std::pair<Rank, CommandId>, std::size_t> pushed_;
   std::map<std::pair<Rank, ChannelKey>, Tables> tables_;
 };
 

@@ -38,48 +38,62 @@ __device__ inline void complain(BoardHead* board, const PartTable& part, const S
   *(volatile u32*)&board->abort = 1u;
 }
 
+// Until the word is `sequence` or more. The word to give up and the note stand in the host's memory, which is far:
+// looked at and told now and then. False: gives up.
+__device__ inline bool wait_for(const u64* word, u64 sequence, u32 command, u32 peer, bool leaving, BoardHead* board,
+                                WaitNote* note, bool& noted) {
+  bool told = false;
+  for (u32 turn = 1; acquire(word) < sequence; ++turn) {
+    if (turn % 64 != 0) continue;
+    if (peek(&board->abort)) return false;
+    if (told) continue;
+    told = noted = true;
+    note->command = command;
+    note->peer = peer;
+    note->leaving = leaving;
+    note->sequence = sequence;
+    __threadfence_system();
+    *(volatile u32*)&note->waiting = 1u;
+  }
+  return true;
+}
+
 // One warp. False: it gave up. The note is cleared again where one was made.
+__device__ inline bool all_fine(bool fine, bool noted, WaitNote* note) {
+  fine = __all_sync(0xffffffffu, fine);
+  noted = __any_sync(0xffffffffu, noted);
+  if (fine && noted && threadIdx.x == 0) *(volatile u32*)&note->waiting = 0u;
+  return fine;
+}
+
 __device__ inline bool wait_for_all(const PartTable* parts, u32 count, BoardHead* board, WaitNote* note, bool leaving) {
   bool fine = true, noted = false;
   for (u32 i = 0; i < count; ++i) {
     const PartTable& part = parts[i];
     const u64 sequence = sequence_of(part);
-    for (u32 member = threadIdx.x; member < part.members; member += 32) {
+    for (u32 member = threadIdx.x; fine && member < part.members; member += 32) {
       if (member == part.position) continue;
       Slot& slot = part.rings[member][sequence % RING];
-      const u64* word = leaving ? &slot.left : &slot.arrived;
-      bool told = false;
-      // The word to give up and the note stand in the host's memory, which is far: looked at and told now and then.
-      for (u32 turn = 1; fine && acquire(word) < sequence; ++turn) {
-        if (turn % 64 != 0) continue;
-        if (peek(&board->abort)) fine = false;
-        if (!told) {
-          told = noted = true;
-          note->command = part.command;
-          note->peer = part.ranks[member];
-          note->leaving = leaving;
-          note->sequence = sequence;
-          __threadfence_system();
-          *(volatile u32*)&note->waiting = 1u;
-        }
-      }
+      fine = wait_for(leaving ? &slot.left : &slot.arrived, sequence, part.command, part.ranks[member], leaving, board,
+                      note, noted);
       if (fine && !leaving && slot.contract != part.contract) { complain(board, part, slot); fine = false; }
     }
     fine = __all_sync(0xffffffffu, fine);
     if (!fine) return false;
   }
-  noted = __any_sync(0xffffffffu, noted);
-  if (noted && threadIdx.x == 0) *(volatile u32*)&note->waiting = 0u;
-  return true;
+  return all_fine(fine, noted, note);
 }
 
-// A rank's part begins: tells the others where its operands are and waits for all of them.
-extern "C" __global__ void arrive(const PartTable* parts, u32 count, BoardHead* board, WaitNote* note) {
+// A rank's part begins: tells the others where its operands are and waits for all of them. `sequence_for_others`, if
+// any, is what the copy engine writes behind its data.
+extern "C" __global__ void arrive(const PartTable* parts, u32 count, BoardHead* board, WaitNote* note,
+                                  u64* sequence_for_others) {
   if (threadIdx.x == 0)
     for (u32 i = 0; i < count; ++i) {
       const PartTable& part = parts[i];
       const u64 sequence = *part.next + 1;
       *part.next = sequence;
+      if (sequence_for_others) *sequence_for_others = sequence;
     }
   __syncwarp();
   for (u32 i = 0; i < count; ++i) {
@@ -109,6 +123,16 @@ extern "C" __global__ void leave(const PartTable* parts, u32 count, BoardHead* b
   __syncwarp();
   const bool fine = wait_for_all(parts, count, board, note, true);
   if (threadIdx.x == 0 && fine) note->last_done = command + 1;
+}
+
+// What others push here has come: a copy engine wrote the sequence number behind it.
+extern "C" __global__ void take(const PartTable* part, const u64* pushed, const u32* sources, u32 count,
+                                BoardHead* board, WaitNote* note) {
+  const u64 sequence = *part->next;
+  bool fine = true, noted = false;
+  for (u32 i = threadIdx.x; fine && i < count; i += 32)
+    fine = wait_for(pushed + sources[i], sequence, part->command, part->ranks[sources[i]], true, board, note, noted);
+  if (all_fine(fine, noted, note) && threadIdx.x == 0) note->last_done = part->command + 1;
 }
 
 // blockIdx.y: the segment. Without a source it writes zeros.

@@ -36,7 +36,6 @@ Result<void> make_streams(RankState& r) {
     for (cudaEvent_t& e : *list) TRY_VOID(event(e, cudaEventDisableTiming));
   TRY_VOID(event(r.start, cudaEventDefault));
   TRY_VOID(event(r.end, cudaEventDefault));
-  TRY_VOID(event(r.predicate_read, cudaEventDisableTiming));
   TRY(void* const predicate, r.own.pinned(sizeof(std::int32_t)));
   r.predicate = static_cast<std::int32_t*>(predicate);
   TRY(void* const notes, r.own.pinned(program.streams.size() * sizeof(WaitNote)));

@@ -46,6 +46,8 @@ inline constexpr std::chrono::seconds world_patience{120};
 // STV0831.
 Result<std::unique_ptr<Prepared>> prepare(const Plan& plan, const PrepareOptions& options, const CudaOptions& cuda);
 
+std::unique_ptr<Execution> execution_of(std::unique_ptr<Prepared> prepared);
+
 // What the kernels that wait said last, by rank and stream: those that wait for a peer first.
 Hang hang_of(const Prepared& prepared);
 void sort_blocked(Hang& hang);  // those that wait for a peer first, then by rank

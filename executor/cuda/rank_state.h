@@ -30,7 +30,7 @@ struct RankState {
   std::vector<cudaStream_t> streams;  // by StreamId
   std::vector<cudaEvent_t> events;    // by EventId
   std::vector<cudaEvent_t> joins;     // by StreamId: the end of a step
-  cudaEvent_t start = nullptr, end = nullptr, predicate_read = nullptr;
+  cudaEvent_t start = nullptr, end = nullptr;
   std::int32_t* predicate = nullptr;  // pinned
   WaitNote* notes = nullptr;          // pinned, by StreamId
   void* flush = nullptr;              // written before a step, so that L2 holds nothing of the one before
@@ -63,9 +63,9 @@ struct RankState {
   std::size_t taken = 0;  // of the branch
   bool joined = false;    // `end` is recorded
   bool done = false;
-  cudaEvent_t awaited = nullptr;  // the host goes on after it
-  std::uint64_t started_ns = 0;   // on the recorder's clock
-  std::int64_t issue_ns = 0;      // that the host spent in actions
+  cudaStream_t awaited = nullptr;  // the host goes on when it is empty
+  std::uint64_t started_ns = 0;    // on the recorder's clock
+  std::int64_t issue_ns = 0;       // that the host spent in actions
 
   RankState() = default;
   RankState(const RankState&) = delete;

@@ -108,8 +108,8 @@ Status issue(const Work& work, cudaStream_t stream) {
   return std::visit([&](const auto& w) { return run(w, stream); }, work);
 }
 
-Status issue(const Launch& launch, cudaStream_t stream) {
-  for (const Work& work : launch.works)
+Status issue(std::span<const Work> works, cudaStream_t stream) {
+  for (const Work& work : works)
     if (const Status s = issue(work, stream); !s.ok()) return s;
   return {};
 }

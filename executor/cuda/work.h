@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -97,9 +98,11 @@ using Work = std::variant<KernelWork, FillWork, CopyWork, GemmWork, PotrfWork, N
 
 struct Launch {
   std::vector<Work> works;
+  // In a graph what comes after the launch does not wait for these works; only the graph's end does.
+  std::size_t aside_first = 0, aside_count = 0;
 };
 
 Status issue(const Work& work, cudaStream_t stream);
-Status issue(const Launch& launch, cudaStream_t stream);
+Status issue(std::span<const Work> works, cudaStream_t stream);
 
 }  // namespace stave::cuda

@@ -2,6 +2,9 @@
 // Each figure is the host's time for one command, or for one launch of a graph.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "core/text/parse.h"
 #include "executor/cuda/compiler.h"
 #include "executor/cuda/cuda_driver.h"
@@ -18,6 +21,23 @@ std::string program(std::string_view command) {
       commands, command);
 }
 
+// The time that counts is the median: a thread that was moved, or woke up, takes several times as long.
+class Times {
+ public:
+  void add(benchmark::State& state, double seconds) {
+    state.SetIterationTime(seconds);
+    all_.push_back(seconds);
+  }
+  void tell(benchmark::State& state) {
+    if (all_.empty()) return;
+    std::nth_element(all_.begin(), all_.begin() + static_cast<std::ptrdiff_t>(all_.size() / 2), all_.end());
+    state.counters["median_us"] = all_[all_.size() / 2] * 1e6;
+  }
+
+ private:
+  std::vector<double> all_;
+};
+
 void step(benchmark::State& state, std::string_view command, Mode mode, double each) {
   Result<Module> module = parse("bench.stave", program(command));
   Result<Expansion> expansion = expand_and_verify(std::make_shared<const Module>(*std::move(module)));
@@ -25,11 +45,13 @@ void step(benchmark::State& state, std::string_view command, Mode mode, double e
   const auto execution = cuda::create_cuda_driver({})->prepare(*plan, {});
   if (!execution) return state.SkipWithError(to_text(execution.problems()[0]).c_str());
   static_cast<void>(run_step(**execution));
+  Times times;
   for (auto _ : state) {
     const Result<StepReport> report = run_step(**execution);
     if (!report) return state.SkipWithError(to_text(report.problems()[0]).c_str());
-    state.SetIterationTime(static_cast<double>(report->issue[0].count()) * 1e-12 / each);
+    times.add(state, static_cast<double>(report->issue[0].count()) * 1e-12 / each);
   }
+  times.tell(state);
 }
 
 // Buffers, a stream, and a kernel as large as those of `map`.
@@ -41,8 +63,8 @@ struct ByHand {
   cudaKernel_t kernel = nullptr;
 
   ByHand() {
-    cudaMalloc(reinterpret_cast<void**>(&x), 1024);
-    cudaMalloc(reinterpret_cast<void**>(&y), 1024);
+    cudaMalloc(reinterpret_cast<void**>(&x), 2048);  // one piece of memory, as a rank's buffers are
+    y = x + 256;
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     cudaEventCreate(&end);
     const auto made = compiler.cuda(
@@ -53,7 +75,6 @@ struct ByHand {
   }
   ~ByHand() {
     cudaFree(x);
-    cudaFree(y);
     cudaEventDestroy(end);
     cudaStreamDestroy(stream);
   }
@@ -70,13 +91,15 @@ struct ByHand {
 
 template <class Calls>
 void by_hand(benchmark::State& state, ByHand& hand, double each, Calls calls) {
+  Times times;
   for (auto _ : state) {
     const auto before = std::chrono::steady_clock::now();
     calls();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
     cudaStreamSynchronize(hand.stream);
-    state.SetIterationTime(took.count() / each);
+    times.add(state, took.count() / each);
   }
+  times.tell(state);
 }
 
 void eager_copy(benchmark::State& state) { step(state, "copy %x -> %y", Mode::Eager, commands); }
@@ -114,21 +137,16 @@ void captured_by_hand(benchmark::State& state, bool end) {
   cudaGraphDestroy(graph);
 }
 
-BENCHMARK(eager_copy)->UseManualTime()->Iterations(200)->Repetitions(5)->Unit(benchmark::kMicrosecond);
-BENCHMARK(eager_copy_by_hand)->UseManualTime()->Iterations(200)->Repetitions(5)->Unit(benchmark::kMicrosecond);
-BENCHMARK(eager_map)->UseManualTime()->Iterations(200)->Repetitions(5)->Unit(benchmark::kMicrosecond);
-BENCHMARK(eager_map_by_hand)->UseManualTime()->Iterations(200)->Repetitions(5)->Unit(benchmark::kMicrosecond);
-BENCHMARK(captured)->UseManualTime()->Iterations(500)->Repetitions(5)->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(captured_by_hand, bare, false)
-    ->UseManualTime()
-    ->Iterations(500)
-    ->Repetitions(5)
-    ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(captured_by_hand, with_end_event, true)
-    ->UseManualTime()
-    ->Iterations(500)
-    ->Repetitions(5)
-    ->Unit(benchmark::kMicrosecond);
+void repeated(benchmark::internal::Benchmark* b) {
+  b->UseManualTime()->Repetitions(7)->Unit(benchmark::kMicrosecond)->ReportAggregatesOnly();
+}
+BENCHMARK(eager_copy)->Apply(repeated)->Iterations(100);
+BENCHMARK(eager_copy_by_hand)->Apply(repeated)->Iterations(100);
+BENCHMARK(eager_map)->Apply(repeated)->Iterations(100);
+BENCHMARK(eager_map_by_hand)->Apply(repeated)->Iterations(100);
+BENCHMARK(captured)->Apply(repeated)->Iterations(1500);
+BENCHMARK_CAPTURE(captured_by_hand, bare, false)->Apply(repeated)->Iterations(1500);
+BENCHMARK_CAPTURE(captured_by_hand, with_end_event, true)->Apply(repeated)->Iterations(1500);
 
 }  // namespace
 }  // namespace stave

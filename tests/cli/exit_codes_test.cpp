@@ -151,6 +151,9 @@ TEST_F(ExitCodes, Run) {
   expect_failure({"run", "good.stave", "-o", "run.sqlite"}, 2, "STV0901");
   ::setenv("STAVE_GPU", "/nowhere/stave-gpu", 1);
   expect_failure({"run", "good.stave", "--backend", "cuda", "-o", "run.sqlite"}, 3, "STV0940");
+  expect_failure({"run", "good.stave", "--backend", "cuda", "--param", "n=1"}, 2, "STV0202");
+  expect_failure({"run", "deadlock.stave", "--backend", "cuda"}, 1, "STV1013");
+  expect_failure({"run", "deadlock.stave", "--backend", "cuda", "--no-check"}, 3, "STV0940");
   ::unsetenv("STAVE_GPU");
   EXPECT_FALSE(fs::exists(stave_ / "run.sqlite"));
   expect_failure({"run", "good.stave", "--save", "b=missing/b.npy"}, 3, "STV0002");

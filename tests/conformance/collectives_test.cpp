@@ -186,15 +186,21 @@ func @f(%s: in s32[3], %d: out s32[3], %shard: out s32[1]) {
 
 // ---- what can never end says where it stands ----
 
+// Large: NCCL keeps what is short in buffers of its own, and its send ends before the recv begins.
 TEST_P(Collectives, ranks_in_different_order_hang_and_are_named) {
   const Program program{"different_order", R"(stave 1
 mesh x = 2
-func @first(%a: inout f32[2], %b: inout f32[2]) {
+param bytes = 268435456
+func @first() {
+  %a = scratch u8[bytes]
+  %b = scratch u8[bytes]
   send %a (axis = x, peer = 1)
   recv -> %b (axis = x, peer = 1)
 }
 
-func @second(%a: inout f32[2], %b: inout f32[2]) {
+func @second() {
+  %a = scratch u8[bytes]
+  %b = scratch u8[bytes]
   send %a (axis = x, peer = 0)
   recv -> %b (axis = x, peer = 0)
 }
@@ -202,8 +208,7 @@ func @second(%a: inout f32[2], %b: inout f32[2]) {
 entry @first on 0
 entry @second on 1
 )"};
-  const Outcome run =
-      conformance::run(program, {.mode = GetParam(), .params = {}, .name_hangs = true}, {{"a", {1, 2}}, {"b", {0, 0}}});
+  const Outcome run = conformance::run(program, {.mode = GetParam(), .params = {}, .name_hangs = true}, {});
   EXPECT_TRUE(run.hangs) << run.failed;
   EXPECT_NE(run.failed.find("first/send#1"), std::string::npos) << run.failed;
 }
