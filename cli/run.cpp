@@ -72,15 +72,25 @@ Result<Executed> execute_and_store(const Schedule& schedule, RunOptions& options
 
 // Of the checker; what breaks a rule of the IR is told when it is executed. GPUs notice neither a race nor that ranks
 // ask NCCL for different things: some such runs end, with other numbers.
-Result<Problems> errors_of(const Schedule& schedule, const RunOptions& options) {
-  TRY(const CheckReport report,
+Result<Findings> errors_of(const Schedule& schedule, const RunOptions& options) {
+  TRY(CheckReport report,
       check_schedule(schedule, options.execute.params, options.execute.mode, options.execute.progress));
-  Problems errors;
-  for (const Finding& finding : report.findings)
-    if (finding.problem.severity == Severity::Error && finding.problem.code.starts_with("STV10") &&
-        finding.silenced.empty())
-      errors.push_back(finding.problem);
-  return errors;
+  std::erase_if(report.findings, [](const Finding& f) {
+    return f.problem.severity != Severity::Error || f.problem.code < "STV1000" || !f.silenced.empty();
+  });
+  return std::move(report.findings);
+}
+
+int refuse(const Findings& errors, const Schedule& schedule, const RunOptions& options) {
+  if (options.elsewhere) return exit_finding;
+  if (options.output.json) {
+    Problems problems;
+    for (const Finding& finding : errors) problems.push_back(finding.problem);
+    return fail(problems, options.output, exit_finding, schedule);
+  }
+  for (const Finding& finding : errors) note(to_text(finding, schedule.text));
+  note("nothing was run, because `stave check` finds errors; --no-check runs it anyway\n");
+  return exit_finding;
 }
 
 int run(RunOptions& options) {
@@ -113,14 +123,10 @@ int run(RunOptions& options) {
   ProgressLine line(options.output);
   options.execute.progress = &line.progress;
   if (options.execute.backend == "cuda" && !options.unchecked) {
-    const Result<Problems> errors = errors_of(*schedule, options);
+    const Result<Findings> errors = errors_of(*schedule, options);
     if (!errors || !errors->empty()) line.end();
     if (!errors) return interrupted("STV0950", "nothing was run", options.output);
-    if (!errors->empty()) {
-      if (options.elsewhere) return exit_finding;
-      if (!options.output.json) note("not run, because `stave check` finds errors; --no-check runs it anyway\n");
-      return fail(*errors, options.output, exit_finding, *schedule);
-    }
+    if (!errors->empty()) return refuse(*errors, *schedule, options);
   }
   if (!options.output.quiet) options.execute.note = [&](const Problem& problem) { line.say(to_text(problem)); };
   const Result<Executed> executed = execute_and_store(*schedule, options);

@@ -221,7 +221,8 @@ class Captured {
     std::move(failure.problems.begin(), failure.problems.end(), std::back_inserter(problems_));
   }
 
-  // Copy engines wait for each other by stream memory operations (cuStreamBatchMemOp), which no body takes, either.
+  // A body takes nodes of one context (CUDA Programming Guide 4.2, "Conditional Graph Nodes"); copies between devices
+  // in one were not tried.
   void check_copy_engine(CommandId id, const Command& command) {
     const CollectiveAttributes* collective = attributes_of(command);
     if (collective == nullptr || collective->algorithm != Algorithm::CopyEngine || !complained_.insert(id).second)

@@ -11,7 +11,7 @@ struct WaitNote {
   std::uint32_t waiting = 0;    // 1: it waits now
   std::uint32_t command = 0;    // that waits
   std::uint32_t peer = 0;       // rank
-  std::uint32_t leaving = 0;    // 0: for the peer's part to start, 1: for it to have read
+  std::uint32_t leaving = 0;    // 0: for the peer's part to start, 1: for it to have moved or read its part
   std::uint64_t sequence = 0;   // of that collective in its channel, from 1
   std::uint32_t last_done = 0;  // last collective that ended here, + 1; 0: none
   std::uint32_t pad = 0;

@@ -218,8 +218,7 @@ class CudaExecution final : public Execution {
     while (true) {
       // Steps often follow each other.
       const Deadline asleep = std::chrono::steady_clock::now() + awake;
-      while (posted_ <= seen && std::chrono::steady_clock::now() < asleep) {
-      }
+      while (posted_ <= seen && std::chrono::steady_clock::now() < asleep) std::this_thread::yield();
       {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [&] { return closing_ || steps_ > seen; });
@@ -264,7 +263,10 @@ class CudaExecution final : public Execution {
         all_done = all_done && rank.done;
       }
       if (all_done) return;
-      if (std::chrono::steady_clock::now() > nap) std::this_thread::sleep_for(std::chrono::microseconds(10));
+      if (std::chrono::steady_clock::now() > nap)
+        std::this_thread::sleep_for(std::chrono::microseconds(10));
+      else
+        std::this_thread::yield();
     }
   }
 

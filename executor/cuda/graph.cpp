@@ -2,6 +2,7 @@
 // nodes that it comes after; cond, switch and while are conditional nodes whose
 // value a kernel of ours sets, because the host looks at nothing.
 #include <algorithm>
+#include <deque>
 #include <span>
 
 #include "executor/cuda/compiler.h"
@@ -51,6 +52,9 @@ extern "C" __global__ void set_while(u64 handle, const unsigned char* predicate,
 )cuda";
 
 using Nodes = std::vector<cudaGraphNode_t>;
+
+// A graph with more branches than a device has queues may stand still: then the oldest, long done, is waited for.
+constexpr std::size_t most_asides = 16;
 
 class Building {
  public:
@@ -120,17 +124,31 @@ class Building {
   }
 
   Result<Nodes> capture(const Launch& launch, CommandId command, const Nodes& after) {
-    const std::span<const Work> works = launch.works;
     TRY_VOID(continue_after(after));
     if (x_.recorder) x_.recorder->begin(r_.rank, command, 0);
+    Result<Nodes> last = capture_works(launch, command);
+    if (x_.recorder) x_.recorder->end();
+    return last;
+  }
+
+  // Those that stand aside come first: where a device takes both in one queue, copies must not stand behind a kernel
+  // that waits for the peer's.
+  Result<Nodes> capture_works(const Launch& launch, CommandId command) {
+    const std::span<const Work> works = launch.works;
     Status status = issue(works.first(launch.aside_first), capture_);
     if (status.ok() && launch.aside_count > 0) {
-      TRY(const Nodes before, captured());
+      TRY(Nodes before, captured());
       status = issue(works.subspan(launch.aside_first, launch.aside_count), capture_);
+      if (!status.ok()) return failed(status, command);
+      TRY(Nodes aside, captured());
+      asides_.push_back(std::move(aside));
+      if (asides_.size() > most_asides) {
+        for (const cudaGraphNode_t n : asides_.front()) add_once(before, n);
+        asides_.pop_front();
+      }
       TRY_VOID(continue_after(before));
     }
     if (status.ok()) status = issue(works.subspan(launch.aside_first + launch.aside_count), capture_);
-    if (x_.recorder) x_.recorder->end();
     if (!status.ok()) return failed(status, command);
     return captured();
   }
@@ -227,6 +245,7 @@ class Building {
   std::map<const GraphNode*, std::uint64_t*> trips_;
   std::map<GraphId, Last> last_of_;  // what ends a body
   cudaStream_t capture_ = nullptr;   // of the graph that is filled
+  std::deque<Nodes> asides_;         // that nothing waits for yet, in order; none in a body (STV0551)
 };
 
 }  // namespace

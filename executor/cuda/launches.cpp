@@ -143,9 +143,10 @@ Result<void> make_launches(Prepared& p, RankState& r, const Gpu& gpu) {
       TRY_VOID(add_compute(context, id, stream, launch));
     } else if (in_memory(p.nccl != nullptr, e, id)) {
       meets = true;
-      TRY_VOID(p.mailboxes->add({*p.compiler, r.own, p.board, address, words_at, r.notes + stream.value, p.one_device,
-                                 p.cuda.world == nullptr || p.one_device, p.plan->mode == Mode::Captured},
-                                r.rank, id, launch));
+      TRY_VOID(p.mailboxes->add(
+          {*p.compiler, r.own, p.board, address, words_at, r.notes + stream.value, p.one_device,
+           p.cuda.world == nullptr || p.one_device, p.plan->mode == Mode::Captured && p.nccl != nullptr},
+          r.rank, id, launch));
     } else {
       TRY_VOID(add_nccl(p, r, id, launch));
     }

@@ -165,10 +165,10 @@ Result<void> Mailboxes::add(const Context& context, Rank rank, CommandId command
     work.seal();
     launch.works.emplace_back(std::move(work));
   };
-  if (context.graph && parts.size() == 1 && keeps_operand(rank, parts[0]))
-    if (std::optional<Pushes> pushes = pushes_of(context, rank, parts[0], seats[0])) {
+  if (context.asides && parts.size() == 1 && keeps_operand(rank, parts[0]))
+    if (const std::optional<Pushes> pushes = pushes_of(context, rank, parts[0], seats[0])) {
       meet(arrive, context.words(rank) + pushed_.at({rank, parts[0].command}));
-      return push_aside(context, rank, parts[0], seats[0], table, *std::move(pushes), launch);
+      return push_aside(context, rank, parts[0], seats[0], table, *pushes, launch);
     }
   Launch afterwards;
   meet(arrive, static_cast<const void*>(nullptr));

@@ -1,9 +1,10 @@
 // Collectives between ranks that reach each other's memory: several ranks of one
 // device, which NCCL refuses, and `algorithm = copy_engine`. Each rank tells all others
 // that it is there and where its operands are, waits for them, moves data, tells them that
-// it has, and waits again. What a rank waits for stands in its own device memory, written by the
-// others: to look at it takes no trip over a link. Sequence numbers live there, too, so
-// that the same kernels serve eager streams, graphs and bodies of loops.
+// it has, and waits again; where nothing writes the operand a copy engine tells them, and the rank waits for
+// what comes to it only (docs/decisions/0120-copy-engine.md). What a rank waits for stands in its own device memory,
+// written by the others: to look at it takes no trip over a link. Sequence numbers live there, too, so that the same
+// kernels serve eager streams, graphs and bodies of loops.
 #pragma once
 
 #include <cstdint>
@@ -66,7 +67,7 @@ class Mailboxes {
     WaitNote* note = nullptr;
     bool one_device = false;
     bool one_process = true;
-    bool graph = false;  // works may stand aside (work.h)
+    bool asides = false;  // works may stand aside (work.h): in a graph that has its device to itself
   };
   // Appends what one rank does for a collective or a group of them. Codes STV0565, STV0567, STV0811, STV0820-0822.
   Result<void> add(const Context& context, Rank rank, CommandId command, Launch& launch);
@@ -115,7 +116,7 @@ class Mailboxes {
                                   const Seat& seat) const;
   bool keeps_operand(Rank rank, const CollectivePart& part) const;
   Result<void> push_aside(const Context& context, Rank rank, const CollectivePart& part, const Seat& seat,
-                          const std::byte* table, Pushes pushes, Launch& launch);
+                          const std::byte* table, const Pushes& pushes, Launch& launch);
   Result<void> pull(const Context& context, Rank rank, const CollectivePart& part, const Seat& seat,
                     const std::byte* table, Launch& launch);
 

@@ -58,7 +58,7 @@ __device__ inline bool wait_for(const u64* word, u64 sequence, u32 command, u32 
   return true;
 }
 
-// One warp. False: it gave up. The note is cleared again where one was made.
+// Whether all of the warp are fine. The note is cleared again where one was made.
 __device__ inline bool all_fine(bool fine, bool noted, WaitNote* note) {
   fine = __all_sync(0xffffffffu, fine);
   noted = __any_sync(0xffffffffu, noted);
@@ -66,6 +66,7 @@ __device__ inline bool all_fine(bool fine, bool noted, WaitNote* note) {
   return fine;
 }
 
+// One warp. False: it gave up.
 __device__ inline bool wait_for_all(const PartTable* parts, u32 count, BoardHead* board, WaitNote* note, bool leaving) {
   bool fine = true, noted = false;
   for (u32 i = 0; i < count; ++i) {
@@ -84,8 +85,8 @@ __device__ inline bool wait_for_all(const PartTable* parts, u32 count, BoardHead
   return all_fine(fine, noted, note);
 }
 
-// A rank's part begins: tells the others where its operands are and waits for all of them. `sequence_for_others`, if
-// any, is what the copy engine writes behind its data.
+// A rank's part begins: tells the others where its operands are and waits for all of them. `sequence_for_others`: of a
+// single part, what the copy engine writes behind its data; or null.
 extern "C" __global__ void arrive(const PartTable* parts, u32 count, BoardHead* board, WaitNote* note,
                                   u64* sequence_for_others) {
   if (threadIdx.x == 0)
@@ -93,8 +94,8 @@ extern "C" __global__ void arrive(const PartTable* parts, u32 count, BoardHead* 
       const PartTable& part = parts[i];
       const u64 sequence = *part.next + 1;
       *part.next = sequence;
-      if (sequence_for_others) *sequence_for_others = sequence;
     }
+  if (threadIdx.x == 0 && sequence_for_others) *sequence_for_others = sequence_of(parts[0]);
   __syncwarp();
   for (u32 i = 0; i < count; ++i) {
     const PartTable& part = parts[i];

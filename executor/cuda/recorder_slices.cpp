@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/lower/collective_contract.h"
 #include "core/lower/lowering.h"
 #include "core/timeline/command_family.h"
 
@@ -73,6 +74,19 @@ std::map<std::uint32_t, std::uint32_t> add_calls(const Recorder::State& s, const
   return call_of;
 }
 
+bool by_copy_engine(const Plan& plan, const CommandMark& mark) {
+  if (mark.command == whole_graph) return false;
+  const CollectiveAttributes* a = attributes_of(plan.of_rank(mark.rank).expanded[CommandId{std::size_t{mark.command}}]);
+  return a != nullptr && a->algorithm == Algorithm::CopyEngine;
+}
+
+// Of the records of one execution: the longest, but of a copy-engine collective a copy, not the kernels that wait.
+bool says_more(const Plan& plan, const CommandMark& mark, const DeviceRecord& r, const DeviceRecord& than) {
+  using Kind = DeviceRecord::Kind;
+  if ((r.kind == Kind::Copy) != (than.kind == Kind::Copy) && by_copy_engine(plan, mark)) return r.kind == Kind::Copy;
+  return r.end - r.start > than.end - than.start;
+}
+
 // One slice for each execution of a command, from all its records.
 void add_executions(const Recorder::State& s, const Plan& plan, const std::map<std::uint32_t, std::uint32_t>& call_of,
                     RecordedSlices& out) {
@@ -114,7 +128,7 @@ void add_executions(const Recorder::State& s, const Plan& plan, const std::map<s
     m.command = mark.command;
     m.from = &s;
     m.slice.step = StepNumber{std::size_t{step->number}};
-    if (m.record != nullptr && r->end - r->start <= m.record->end - m.record->start) continue;
+    if (m.record != nullptr && !says_more(plan, mark, *r, *m.record)) continue;
     m.record = r;
     const auto call = call_of.find(r->correlation);
     m.call = call == call_of.end() ? std::nullopt : std::optional(call->second);

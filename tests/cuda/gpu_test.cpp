@@ -5,6 +5,7 @@
 #include "core/ir/interpret/compare.h"
 #include "core/ir/interpret/inputs.h"
 #include "core/text/parse.h"
+#include "executor/cuda/cuda_driver.h"
 #include "executor/drivers.h"
 #include "tests/cuda/allocations.h"
 
@@ -280,6 +281,46 @@ TEST(CudaGpu, StepsRepeatWithoutANewGraph) {
   std::int32_t end[4] = {};
   ASSERT_TRUE((*execution)->read(0, BufferId{0}, std::as_writable_bytes(std::span(end))));
   for (int i = 0; i < 4; ++i) EXPECT_EQ(end[i], start[i] + 20);
+}
+
+// Copies of 16 MiB that are told by words behind them: what is taken at once is there, in each step of other numbers.
+TEST(CudaGpu, LargePushesAreThereWhenTheyAreTaken) {
+  const Result<std::vector<cuda::Gpu>> all = cuda::gpus();
+  if (!all || all->size() < 2) GTEST_SKIP() << "this machine has fewer than two GPUs";
+  const Result<Plan> plan = plan_of(R"(stave 1
+mesh x = 2
+func @f(%a: in s32[4194304], %sum: out s32[2, 4194304]) {
+  %all = scratch s32[2, 4194304]
+  memzero -> %sum
+  repeat (index = i, from = 0, to = 20) {
+    all_gather %a -> %all (axis = x, algorithm = copy_engine)
+    map %sum, %all -> %sum (f = |s, v| s + (i + 1) * v)
+    memzero -> %all
+  }
+}
+)",
+                                    Mode::Captured);
+  ASSERT_TRUE(plan) << to_text(plan.problems()[0]);
+  const auto execution = driver_named("cuda")->prepare(*plan, {});
+  ASSERT_TRUE(execution) << to_text(execution.problems()[0]);
+  constexpr std::size_t n = 4194304;
+  std::vector<std::int32_t> a(n), sum(2 * n);
+  for (std::int32_t step = 1; step <= 5; ++step) {
+    for (Rank rank = 0; rank < 2; ++rank) {
+      for (std::size_t i = 0; i < n; ++i)
+        a[i] = static_cast<std::int32_t>(i % 1000 + 1) * step + static_cast<std::int32_t>(rank);
+      ASSERT_TRUE((*execution)->write(rank, BufferId{0}, std::as_bytes(std::span(a))));
+    }
+    ASSERT_TRUE(run_step(**execution));
+    for (Rank rank = 0; rank < 2; ++rank) {
+      ASSERT_TRUE((*execution)->read(rank, BufferId{1}, std::as_writable_bytes(std::span(sum))));
+      std::size_t wrong = 0;
+      for (std::size_t i = 0; i < 2 * n; ++i)
+        wrong +=
+            sum[i] != 210 * (static_cast<std::int32_t>(i % n % 1000 + 1) * step + static_cast<std::int32_t>(i / n));
+      EXPECT_EQ(wrong, 0U) << "step " << step << ", rank " << rank;
+    }
+  }
 }
 
 // Bytes a second of the fastest of some steps.

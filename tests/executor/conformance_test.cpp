@@ -156,7 +156,7 @@ TEST_P(Conformance, EqualsTheReference) {
   if (expected.code == "STV0803") GTEST_SKIP() << "the reference has no meaning for it: " << expected.text;
   if (GetParam().driver == "cuda" && GetParam().program == "examples/cholesky.stave")
     GTEST_SKIP() << "random input is not positive definite, and what cuSOLVER leaves behind then is its own";
-  if (GetParam().driver == "cuda" && expected.code == "STV0810")
+  if (GetParam().driver == "cuda" && expected.code == "STV0810" && got.code.empty())
     GTEST_SKIP() << "NCCL does not compare what ranks ask for; `stave run` checks before it uses a GPU";
   if (got.code == "STV0822") GTEST_SKIP() << "its source is none for a GPU: " << got.text;
   EXPECT_EQ(got.code, expected.code) << got.text << expected.text;
