@@ -24,6 +24,7 @@ struct Case {
   Mode mode = Mode::Eager;
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name
 void PrintTo(const Case& c, std::ostream* out) { *out << c.program << " on " << c.driver << ", " << name_of(c.mode); }
 
 std::string name_of_case(const testing::TestParamInfo<Case>& info) {
