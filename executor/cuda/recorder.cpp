@@ -285,7 +285,7 @@ Result<void> Recorder::finish(const Plan& plan, const std::vector<int>& devices,
         world->all_gather("records", first ? std::string() : packed(*state_),
                           std::chrono::steady_clock::now() + std::chrono::seconds(120));
     if (!first) return all ? Result<void>() : Failure(std::move(all).problems());
-    if (!all) heard = Failure(std::move(all).problems());
+    if (!all) heard = Failure(all.problems());
     for (std::size_t p = 1; heard && p < all->size(); ++p) {
       others.push_back(std::make_unique<State>());
       heard = unpack((*all)[p], *others.back());

@@ -29,6 +29,7 @@ struct Known {
   std::string_view name, eager, captured, captured_serial, body;
 };
 
+// NOLINTNEXTLINE(readability-identifier-naming): GoogleTest looks for this name
 void PrintTo(const Known& known, std::ostream* out) { *out << known.name; }
 
 const Known known_programs[] = {
