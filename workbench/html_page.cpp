@@ -34,7 +34,7 @@ std::string hash_source(std::string_view text) { return fmt::format("'sha256-{}'
 
 }  // namespace
 
-std::string json_for_script(std::string json) {
+std::string json_for_script(std::string_view json) {
   std::string out;
   out.reserve(json.size());
   for (const char c : json) {

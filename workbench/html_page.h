@@ -22,7 +22,7 @@ std::string html_table(std::string_view title, const std::vector<HtmlColumn>& co
                        const std::vector<std::vector<std::string>>& rows, std::size_t all);
 
 // "</" and "<!--" cannot come from it: for JSON inside <script>.
-std::string json_for_script(std::string json);
+std::string json_for_script(std::string_view json);
 
 extern const std::string_view html_style;
 extern const std::string_view timeline_script;
