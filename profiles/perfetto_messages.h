@@ -10,6 +10,7 @@ namespace stave::perfetto {
 
 using Tag = protozero::pbf_tag_type;
 
+// NOLINTBEGIN(readability-identifier-naming): named as in the .proto
 enum class Trace : Tag { packet = 1 };  // trace.proto
 
 // trace_packet.proto
@@ -155,5 +156,6 @@ enum class ComputeArg : Tag {
 };
 enum class Specifications : Tag { queues = 2, stages = 3 };
 enum class Description : Tag { name = 1 };
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace stave::perfetto

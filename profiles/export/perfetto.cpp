@@ -114,7 +114,9 @@ class PerfettoWriter {
       if (const auto at = ranks.find(rank.rank); at != ranks.end() && !rank.gpu.empty())
         at->second += fmt::format(" ({})", rank.gpu);
     std::int32_t order = 0;
-    for (const auto& [rank, name] : ranks) {
+    for (const auto& entry : ranks) {
+      const std::uint32_t rank = entry.first;
+      const std::string& name = entry.second;
       if (gpu_stages_) {
         using pb::GraphicsContext;
         out_.intern_entry<GraphicsContext>(pb::InternedData::graphics_contexts, [&](auto& context) {

@@ -9,6 +9,7 @@ namespace stave::chakra {
 
 using Tag = protozero::pbf_tag_type;
 
+// NOLINTBEGIN(readability-identifier-naming): named as in the .proto
 enum class GlobalMetadata : Tag { version = 1, attributes = 2 };
 enum class Node : Tag {
   id = 1,
@@ -52,5 +53,6 @@ enum class Attribute : Tag {
   bool_value = 27,
   string_value = 29,
 };
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace stave::chakra

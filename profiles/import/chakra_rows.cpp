@@ -78,7 +78,7 @@ Result<void> probe_chakra(ByteSource& text, ChakraProbe& probe, ImportRank& rank
     }
   };
   // Also of a damaged archive: what was read before it.
-  const Result<void> looked = look();
+  Result<void> looked = look();
   probe.version = nodes.version();
   probe.start = rank.clock.start = age.least();
   for (const RawStep& step : steps) {

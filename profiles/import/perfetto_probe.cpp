@@ -266,7 +266,7 @@ Result<void> probe_perfetto(ByteSource& text, PerfettoProbe& probe, Progress* pr
     }
   };
   // Also of a damaged archive: what was read before it.
-  const Result<void> looked = look();
+  Result<void> looked = look();
   const WideTime start = age.least();
   probe.start = start;
   std::vector<PlacedTrack> all;

@@ -27,6 +27,7 @@ inline constexpr std::uint32_t events = 4;
 inline constexpr std::uint32_t display_name = 11;
 }  // namespace line
 
+// NOLINTBEGIN(readability-identifier-naming): named as in the .proto
 enum class Event : Tag { metadata_id = 1, offset_ps = 2, duration_ps = 3, stats = 4, num_occurrences = 5 };
 enum class Stat : Tag {
   metadata_id = 1,
@@ -39,5 +40,6 @@ enum class Stat : Tag {
 enum class MapEntry : Tag { key = 1, value = 2 };
 enum class EventMetadata : Tag { id = 1, name = 2, display_name = 4, stats = 5 };
 enum class StatMetadata : Tag { id = 1, name = 2 };
+// NOLINTEND(readability-identifier-naming)
 
 }  // namespace stave::xplane

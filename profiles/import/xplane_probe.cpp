@@ -129,7 +129,7 @@ Result<void> probe_xplane(ByteSource& text, XplaneProbe& probe, Progress* progre
     }
   };
   // Also of a damaged archive: what was read before it.
-  const Result<void> looked = look();
+  Result<void> looked = look();
   probe.start = age.least();
   const WideTime apart = std::clamp<WideTime>(first_call - probe.start, -most_apart, most_apart);
   probe.launches = launches.finish(Time{static_cast<std::int64_t>(apart)}, probe.shared_correlations);
