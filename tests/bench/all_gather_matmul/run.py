@@ -76,6 +76,11 @@ def efficiency(serial, overlapped, gemm, communication):
     return f"{(serial - overlapped) / could:.2f}" if could > 0 else "-"
 
 
+def best_of(row, form):
+    """The least of the columns of one form; None if none ran."""
+    return min((us for name, us in row.items() if name.startswith(form) and us), default=None)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stave", default="stave")
@@ -103,10 +108,9 @@ def main():
     for shape in SHAPES:
         row = [us.get((name, shape)) for name in names]
         at = {name: us.get((name, shape)) for name in names}
-        best = lambda kind: min((at[n] for n in at if n.startswith(kind) and at[n]), default=None)
         serial, gemm = at["NCCL all-gather, then gemm"], at["gemm alone"]
-        hidden = efficiency(serial, best("copy-engine ring"), gemm, at["copy engine alone"])
-        hidden_nccl = efficiency(serial, best("NCCL ring"), gemm, at["NCCL shift alone"])
+        hidden = efficiency(serial, best_of(at, "copy-engine ring"), gemm, at["copy engine alone"])
+        hidden_nccl = efficiency(serial, best_of(at, "NCCL ring"), gemm, at["NCCL shift alone"])
         cells = ["-" if value is None else f"{value:.0f}" for value in row]
         print(f"| {shape[0]}, {shape[1]}, {shape[2]} | " + " | ".join(cells) + f" | {hidden} | {hidden_nccl} |")
     print(f"\nLargest spread of ours, (max - min) / median over {options.repeat} runs: {spread:.1%}")
