@@ -113,9 +113,8 @@ class Adding {
     partial.add(x_.at(c_.operands[0]));
     partial.add(scratch);
     TRY_VOID(finish(std::move(partial)));
-    const std::int64_t threads = bits_of(out.dtype) == 4 ? (plan.outputs + 1) / 2 : plan.outputs;
     combine.block = dim3{combine_threads};
-    combine.grid = dim3{static_cast<unsigned>((threads + combine_threads - 1) / combine_threads)};
+    combine.grid = dim3{plan.combine_blocks};
     combine.add(scratch);
     combine.add(x_.at(c_.results[0]));
     return finish(std::move(combine));

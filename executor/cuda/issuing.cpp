@@ -23,8 +23,10 @@ Failure failed(const RankState& r, const Status& status, CommandId command) {
 #define ISSUE_TRY(call) \
   if (const cudaError_t e = (call); e != cudaSuccess) return failed(r, status_of(e, #call), action.command)
 
+// A captured step is all on stream 0, a graph's launch.
 Result<void> join(RankState& r) {
-  for (std::size_t s = 1; s < r.streams.size(); ++s) {
+  const std::size_t used = r.exec ? 1 : r.streams.size();
+  for (std::size_t s = 1; s < used; ++s) {
     CUDA_TRY(cudaEventRecord(r.joins[s], r.streams[s]));
     CUDA_TRY(cudaStreamWaitEvent(r.streams[0], r.joins[s], 0));
   }

@@ -50,12 +50,14 @@ struct ReducePlan {
   std::uint32_t threads = 256;
   std::uint32_t blocks = 1;  // of the first kernel in x; `chunks` in y
   std::int64_t scratch_bytes = 0;
+  bool shared = false;               // the threads of a block share the partial sums of one result
+  std::uint32_t combine_blocks = 1;  // of the second kernel, of `combine_threads`
 };
+inline constexpr std::uint32_t combine_threads = 128;
 ReducePlan plan_reduce(const ReduceShape& shape, std::uint32_t multiprocessors);
 
 // extern "C" partial(operand, scratch), combine_partials(scratch, result).
 std::string reduce_source(const ReduceShape& shape, const ReducePlan& plan);
-inline constexpr std::uint32_t combine_threads = 128;
 
 // extern "C" gemm(a, b, c, bias, d): an element a thread, k in order. For what cuBLASLt does not take.
 struct GemmShape {

@@ -99,20 +99,27 @@ extern "C" __global__ void __launch_bounds__(1024) partial(const void* operand, 
   }
 }
 
+__device__ inline void store(void* result, u64 output, Sum sum) {
+  if constexpr (!Elem<D>::is_float) put<TO>(result, output, cast<TO, D>(wrap<D>((u64)sum)));
+  else if constexpr (Elem<TO>::is_float) put<TO>(result, output, round_to<TO>((double)sum));
+  else put<TO>(result, output, to_integer<TO>((double)sum));
+}
+
 extern "C" __global__ void __launch_bounds__(1024) combine_partials(const Sum* scratch, void* result) {
-  // One thread takes two results, since two of 4 bits share a byte.
+  // Two results of 4 bits share a byte, and so a thread or a block.
   constexpr u64 n = Elem<TO>::bits == 4 ? 2 : 1;
-  const u64 first = ((u64)blockIdx.x * blockDim.x + threadIdx.x) * n;
-  const u64 used = (LENGTH + CHUNK - 1) / CHUNK;
-  for (u64 output = first; output < first + n && output < OUTPUTS; ++output) {
+  constexpr u64 used = (LENGTH + CHUNK - 1) / CHUNK;
+  const u64 place = SHARED ? blockIdx.x : (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  const u64 first = SHARED ? threadIdx.x : 0, step = SHARED ? blockDim.x : 1;
+  for (u64 output = place * n; output < (place + 1) * n && output < OUTPUTS; ++output) {
     Sum sum = IDENTITY;
-    for (u64 c = 0; c < used; ++c) {
+    for (u64 c = first; c < used; c += step) {
       Sum v = scratch[output * CHUNKS + c];
-      sum = c > 0 ? combined(sum, v) : v;
+      sum = c > first ? combined(sum, v) : v;
     }
-    if constexpr (!Elem<D>::is_float) put<TO>(result, output, cast<TO, D>(wrap<D>((u64)sum)));
-    else if constexpr (Elem<TO>::is_float) put<TO>(result, output, round_to<TO>((double)sum));
-    else put<TO>(result, output, to_integer<TO>((double)sum));
+    if constexpr (SHARED) sum = block_sum(sum, used < blockDim.x ? (u32)used : blockDim.x);
+    if (!SHARED || threadIdx.x == 0) store(result, output, sum);
+    if constexpr (SHARED) __syncthreads();
   }
 }
 )cuda";
@@ -140,6 +147,10 @@ ReducePlan plan_reduce(const ReduceShape& s, std::uint32_t multiprocessors) {
   plan.chunks = static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(blocks, 1), 1, std::min<std::int64_t>(most, 4096)));
   plan.scratch_bytes = plan.outputs * plan.chunks * 8;
+  plan.shared = plan.chunks >= combine_threads / 2;
+  const std::int64_t places = bits_of(s.result) == 4 ? (plan.outputs + 1) / 2 : plan.outputs;
+  plan.combine_blocks =
+      static_cast<std::uint32_t>(plan.shared ? places : (places + combine_threads - 1) / combine_threads);
   return plan;
 }
 
@@ -155,9 +166,10 @@ std::string reduce_source(const ReduceShape& s, const ReducePlan& plan) {
   }
   std::string out(device_prelude());
   out += offset_function("kept_offset", s.shape, kept) + offset_function("reduced_offset", s.shape, reduced);
-  out += fmt::format("using Sum = {};\nconstexpr int D = {}, TO = {}, R = {}, WIDTH = {};\nconstexpr bool ROWS = {};\n",
-                     accumulator(s.dtype), static_cast<int>(s.dtype), static_cast<int>(s.result),
-                     static_cast<int>(s.reduction), width, plan.rows);
+  out += fmt::format(
+      "using Sum = {};\nconstexpr int D = {}, TO = {}, R = {}, WIDTH = {};\nconstexpr bool ROWS = {}, SHARED = {};\n",
+      accumulator(s.dtype), static_cast<int>(s.dtype), static_cast<int>(s.result), static_cast<int>(s.reduction), width,
+      plan.rows, plan.shared);
   out += fmt::format(
       "constexpr u64 LENGTH = {}ull, OUTPUTS = {}ull, CHUNKS = {}ull, CHUNK = {}ull;\n#define IDENTITY {}\n",
       plan.length, plan.outputs, plan.chunks, chunk_of(plan), identity(s));

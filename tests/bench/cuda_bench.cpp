@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
+#include <thread>
 #include <vector>
 
 #include "core/text/parse.h"
@@ -109,6 +110,18 @@ void eager_copy_by_hand(benchmark::State& state) {
     for (int i = 0; i < commands; ++i) cudaMemcpyAsync(hand.y, hand.x, 1024, cudaMemcpyDefault, hand.stream);
   });
 }
+// As the driver issues: from a thread that is not the first, to a stream with a priority, behind an event.
+void eager_copy_by_hand_as_the_driver(benchmark::State& state) {
+  std::thread([&] {
+    ByHand hand;
+    cudaStreamDestroy(hand.stream);
+    cudaStreamCreateWithPriority(&hand.stream, cudaStreamNonBlocking, 0);
+    by_hand(state, hand, commands, [&] {
+      cudaEventRecord(hand.end, hand.stream);
+      for (int i = 0; i < commands; ++i) cudaMemcpyAsync(hand.y, hand.x, 1024, cudaMemcpyDefault, hand.stream);
+    });
+  }).join();
+}
 void eager_map(benchmark::State& state) { step(state, "map %x -> %y (f = |v| v + 1.0)", Mode::Eager, commands); }
 void eager_map_by_hand(benchmark::State& state) {
   ByHand hand;
@@ -142,6 +155,7 @@ void repeated(benchmark::internal::Benchmark* b) {
 }
 BENCHMARK(eager_copy)->Apply(repeated)->Iterations(100);
 BENCHMARK(eager_copy_by_hand)->Apply(repeated)->Iterations(100);
+BENCHMARK(eager_copy_by_hand_as_the_driver)->Apply(repeated)->Iterations(100);
 BENCHMARK(eager_map)->Apply(repeated)->Iterations(100);
 BENCHMARK(eager_map_by_hand)->Apply(repeated)->Iterations(100);
 BENCHMARK(captured)->Apply(repeated)->Iterations(1500);

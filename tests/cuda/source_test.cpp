@@ -24,7 +24,9 @@ TEST(CudaSource, ReductionsOfEveryDtype) {
   for (const Dtype dtype : all_dtypes) {
     const ReduceShape columns{dtype, dtype, Reduction::Max, {8, 4096, 3}, {1}, true};
     const ReduceShape rows{dtype, dtype, Reduction::Sum, {8, 4096}, {1}, true};
-    for (const ReduceShape& shape : {columns, rows})
+    const ReduceShape all{dtype, dtype, Reduction::Min, {1 << 10, 1 << 11}, {0, 1}, true};
+    EXPECT_TRUE(plan_reduce(all, 132).shared);
+    for (const ReduceShape& shape : {columns, rows, all})
       EXPECT_EQ(log_of(reduce_source(shape, plan_reduce(shape, 132)), "partial"), "") << name_of(dtype);
   }
 }
