@@ -4,8 +4,11 @@
 C = AllGather(A) x B: each rank holds M / 2 rows of A and N / 2 columns of B, bf16. Prints a table in
 microseconds a step, the median of --repeat runs of five steps each, one after the other on the GPUs.
 
-    run.py [--stave PATH] [--repeat N] [--peers]       measures; --peers also runs PyTorch and JAX
-    run.py --simulate MACHINE                          predicts the same table, without a GPU
+    run.py [--stave PATH] [--repeat N] [--rounds N] [--peers]    measures; --peers also runs PyTorch and JAX
+    run.py --simulate MACHINE                                    predicts the same table, without a GPU
+
+A card that warms up slows down what comes later. --rounds measures all forms of a shape several times, every other
+time in the opposite order, and takes the runs of all rounds together.
 """
 import argparse
 import json
@@ -20,7 +23,9 @@ STEPS = 5
 COLUMNS = [
     ("gemm alone", "gemm", "captured", {}),
     ("NCCL all-gather, then gemm", "gather_then_gemm", "captured", {}),
+    ("NCCL ring, whole", "ring_nccl", "captured", {"chunks": 1}),
     ("NCCL ring, 2 chunks", "ring_nccl", "captured", {"chunks": 2}),
+    ("copy-engine ring, whole", "ring", "captured", {"chunks": 1}),
     ("copy-engine ring, 2 chunks", "ring", "captured", {"chunks": 2}),
     ("copy-engine ring, 2 streams", "ring_streams", "captured", {}),
     ("copy engine alone", "shift", "captured", {"chunks": 1}),
@@ -29,8 +34,8 @@ COLUMNS = [
 FOLDER = os.path.dirname(os.path.abspath(__file__))
 
 
-def step_us(options, schedule, mode, shape, more):
-    """Median, least and largest microseconds a step; None, and why on stderr, if it does not run."""
+def steps_us(options, schedule, mode, shape, more):
+    """Microseconds a step, of each run; none, and why on stderr, if it does not run."""
     m, n, k = shape
     params = {"m": m // 2, "k": k, "steps": STEPS, **more}
     if "shift" not in schedule:
@@ -46,11 +51,10 @@ def step_us(options, schedule, mode, shape, more):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         print(f"{schedule} {mode} {shape}: {done.stdout[-300:]} {done.stderr[-300:]}", file=sys.stderr)
-        return None
+        return []
     result = json.loads(done.stdout)
     times = [result["makespan_ps"]] if options.simulate else result["durations_ps"]
-    times = [t / 1e6 / STEPS for t in times]
-    return statistics.median(times), min(times), max(times)
+    return [t / 1e6 / STEPS for t in times]
 
 
 def peer_lines(options):
@@ -85,6 +89,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stave", default="stave")
     parser.add_argument("--repeat", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--simulate", metavar="MACHINE")
     parser.add_argument("--peers", action="store_true")
     options = parser.parse_args()
@@ -94,12 +99,16 @@ def main():
         us = peer_lines(options)
         names += sorted({name for name, _ in us})
     for shape in SHAPES:
-        for name, schedule, mode, more in COLUMNS:
-            measured = step_us(options, schedule, mode, shape, more)
-            us[(name, shape)] = measured and measured[0]
-            failed += measured is None
-            if measured:
-                spread = max(spread, (measured[2] - measured[1]) / measured[0])
+        times = {column[0]: [] for column in COLUMNS}
+        for turn in range(options.rounds):
+            for name, schedule, mode, more in COLUMNS if turn % 2 == 0 else reversed(COLUMNS):
+                measured = steps_us(options, schedule, mode, shape, more)
+                times[name] += measured
+                failed += not measured
+        for name, all_runs in times.items():
+            us[(name, shape)] = statistics.median(all_runs) if all_runs else None
+            if all_runs:
+                spread = max(spread, (max(all_runs) - min(all_runs)) / us[(name, shape)])
         # Said at once: a run that is cut off has shown something.
         print(f"{shape}: " + ", ".join(f"{n} {us[(n, shape)]:.1f}" for n in names if us.get((n, shape))),
               file=sys.stderr, flush=True)
@@ -113,7 +122,7 @@ def main():
         hidden_nccl = efficiency(serial, best_of(at, "NCCL ring"), gemm, at["NCCL shift alone"])
         cells = ["-" if value is None else f"{value:.0f}" for value in row]
         print(f"| {shape[0]}, {shape[1]}, {shape[2]} | " + " | ".join(cells) + f" | {hidden} | {hidden_nccl} |")
-    print(f"\nLargest spread of ours, (max - min) / median over {options.repeat} runs: {spread:.1%}")
+    print(f"\nLargest spread of ours, (max - min) / median over {options.repeat * options.rounds} runs: {spread:.1%}")
     return 1 if failed else 0
 
 
