@@ -39,6 +39,27 @@ class TimelineSink {
   virtual Result<void> on_problems(std::span<const TimelineProblem> batch) = 0;
 };
 
+// Rows go nowhere; for what only counts, or looks at some of them.
+class NullSink : public TimelineSink {
+ public:
+  Result<void> on_sources(std::span<const SourceInfo>) override { return {}; }
+  Result<void> on_ranks(std::span<const RankInfo>) override { return {}; }
+  Result<void> on_names(std::span<const std::string_view>) override { return {}; }
+  Result<void> on_tracks(std::span<const Track>) override { return {}; }
+  Result<void> on_commands(std::span<const TimelineCommand>) override { return {}; }
+  Result<void> on_slices(std::span<const Slice>) override { return {}; }
+  Result<void> on_flows(std::span<const SliceFlow>) override { return {}; }
+  Result<void> on_kernels(std::span<const KernelDetail>) override { return {}; }
+  Result<void> on_copies(std::span<const CopyDetail>) override { return {}; }
+  Result<void> on_calls(std::span<const ApiDetail>) override { return {}; }
+  Result<void> on_args(std::span<const ArgsDetail>) override { return {}; }
+  Result<void> on_collectives(std::span<const CollectiveDetail>) override { return {}; }
+  Result<void> on_costs(std::span<const CostPart>) override { return {}; }
+  Result<void> on_counters(std::span<const CounterSample>) override { return {}; }
+  Result<void> on_steps(std::span<const StepSpan>) override { return {}; }
+  Result<void> on_problems(std::span<const TimelineProblem>) override { return {}; }
+};
+
 // What every sink refuses: a batch that is too long, a row that names what has
 // not arrived, a negative duration, an end that int64 cannot hold, an unknown
 // enum value. `place` stands in the errors, code STV0707.

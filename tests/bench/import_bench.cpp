@@ -21,26 +21,6 @@ namespace {
 
 constexpr std::int64_t kernels = 500'000;
 
-class Dropped final : public TimelineSink {
- public:
-  Result<void> on_sources(std::span<const SourceInfo>) override { return {}; }
-  Result<void> on_ranks(std::span<const RankInfo>) override { return {}; }
-  Result<void> on_names(std::span<const std::string_view>) override { return {}; }
-  Result<void> on_tracks(std::span<const Track>) override { return {}; }
-  Result<void> on_commands(std::span<const TimelineCommand>) override { return {}; }
-  Result<void> on_slices(std::span<const Slice>) override { return {}; }
-  Result<void> on_flows(std::span<const SliceFlow>) override { return {}; }
-  Result<void> on_kernels(std::span<const KernelDetail>) override { return {}; }
-  Result<void> on_copies(std::span<const CopyDetail>) override { return {}; }
-  Result<void> on_calls(std::span<const ApiDetail>) override { return {}; }
-  Result<void> on_args(std::span<const ArgsDetail>) override { return {}; }
-  Result<void> on_collectives(std::span<const CollectiveDetail>) override { return {}; }
-  Result<void> on_costs(std::span<const CostPart>) override { return {}; }
-  Result<void> on_counters(std::span<const CounterSample>) override { return {}; }
-  Result<void> on_steps(std::span<const StepSpan>) override { return {}; }
-  Result<void> on_problems(std::span<const TimelineProblem>) override { return {}; }
-};
-
 std::filesystem::path bench_folder() {
   const char* folder = std::getenv("STAVE_BENCH_FOLDER");
   return folder ? folder : std::filesystem::temp_directory_path();
@@ -93,7 +73,7 @@ void import_nsys(benchmark::State& state) {
     TRY(const Importer* const importer, find_importer(paths));
     TRY(const std::unique_ptr<Import> trace, importer->open(paths, options, nullptr));
     if (!complete) {
-      Dropped sink;
+      NullSink sink;
       TRY_VOID(trace->read(sink, nullptr));
       return {};
     }
@@ -149,7 +129,7 @@ void import_json(benchmark::State& state) {
     TRY(const Importer* const importer, find_importer(paths));
     TRY(const std::unique_ptr<Import> trace, importer->open(paths, {}, nullptr));
     if (!whole) return {};
-    Dropped sink;
+    NullSink sink;
     TRY_VOID(trace->read(sink, nullptr));
     return {};
   };

@@ -13,27 +13,6 @@ namespace {
 using simulator::Messages;
 using simulator::network_model_named;
 
-// Rows go nowhere: the simulator alone.
-class NoSink final : public TimelineSink {
- public:
-  Result<void> on_sources(std::span<const SourceInfo>) override { return {}; }
-  Result<void> on_ranks(std::span<const RankInfo>) override { return {}; }
-  Result<void> on_names(std::span<const std::string_view>) override { return {}; }
-  Result<void> on_tracks(std::span<const Track>) override { return {}; }
-  Result<void> on_commands(std::span<const TimelineCommand>) override { return {}; }
-  Result<void> on_slices(std::span<const Slice>) override { return {}; }
-  Result<void> on_flows(std::span<const SliceFlow>) override { return {}; }
-  Result<void> on_kernels(std::span<const KernelDetail>) override { return {}; }
-  Result<void> on_copies(std::span<const CopyDetail>) override { return {}; }
-  Result<void> on_calls(std::span<const ApiDetail>) override { return {}; }
-  Result<void> on_args(std::span<const ArgsDetail>) override { return {}; }
-  Result<void> on_collectives(std::span<const CollectiveDetail>) override { return {}; }
-  Result<void> on_costs(std::span<const CostPart>) override { return {}; }
-  Result<void> on_counters(std::span<const CounterSample>) override { return {}; }
-  Result<void> on_steps(std::span<const StepSpan>) override { return {}; }
-  Result<void> on_problems(std::span<const TimelineProblem>) override { return {}; }
-};
-
 void run_plan(benchmark::State& state, const std::string& text, int ranks, const SimulateOptions& options) {
   Result<Plan> plan = plan_of(text);
   if (!plan) {
@@ -43,7 +22,7 @@ void run_plan(benchmark::State& state, const std::string& text, int ranks, const
   const Machine machine = plain_machine(ranks);
   std::int64_t instances = 0, events = 0;
   for (auto _ : state) {
-    NoSink sink;
+    NullSink sink;
     Result<PredictionSummary> summary = simulate(*plan, machine, options, sink);
     if (!summary) {
       state.SkipWithError(to_text(summary.problems().front()).c_str());

@@ -87,29 +87,14 @@ TEST_F(NsysReaderTest, MayBeLeftEarly) {
 }
 
 // Takes so many batches of slices, then nothing.
-class FullSink final : public TimelineSink {
+class FullSink final : public NullSink {
  public:
   explicit FullSink(int batches) : left_(batches) {}
-  Result<void> on_sources(std::span<const SourceInfo>) override { return {}; }
-  Result<void> on_ranks(std::span<const RankInfo>) override { return {}; }
-  Result<void> on_names(std::span<const std::string_view>) override { return {}; }
-  Result<void> on_tracks(std::span<const Track>) override { return {}; }
-  Result<void> on_commands(std::span<const TimelineCommand>) override { return {}; }
   Result<void> on_slices(std::span<const Slice> batch) override {
     if (left_-- == 0) return error_at({}, "STV0701", "no space left");
     slices += batch.size();
     return {};
   }
-  Result<void> on_flows(std::span<const SliceFlow>) override { return {}; }
-  Result<void> on_kernels(std::span<const KernelDetail>) override { return {}; }
-  Result<void> on_copies(std::span<const CopyDetail>) override { return {}; }
-  Result<void> on_calls(std::span<const ApiDetail>) override { return {}; }
-  Result<void> on_args(std::span<const ArgsDetail>) override { return {}; }
-  Result<void> on_collectives(std::span<const CollectiveDetail>) override { return {}; }
-  Result<void> on_costs(std::span<const CostPart>) override { return {}; }
-  Result<void> on_counters(std::span<const CounterSample>) override { return {}; }
-  Result<void> on_steps(std::span<const StepSpan>) override { return {}; }
-  Result<void> on_problems(std::span<const TimelineProblem>) override { return {}; }
 
   std::size_t slices = 0;
 
