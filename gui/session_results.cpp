@@ -84,14 +84,12 @@ void Session::save_run(const std::string& file) {
         PredictOptions options;
         options.machine = outcome.situation->machine.name;
         options.mode = outcome.draft.mode;
-        const Predicted predicted{outcome.situation->machine,
-                                  {*outcome.run->timeline, outcome.summary},
-                                  {},
-                                  outcome.run->report,
-                                  options,
-                                  outcome.device_bytes,
-                                  outcome.run->info.world_size,
-                                  false};
+        const Predicted predicted{.machine = outcome.situation->machine,
+                                  .prediction = {*outcome.run->timeline, outcome.summary},
+                                  .report = outcome.run->report,
+                                  .options = options,
+                                  .peak_device_bytes = outcome.device_bytes,
+                                  .ranks = outcome.run->info.world_size};
         return save(schedule, predicted, file, {.replace = false, .progress = &progress});
       },
       [this, file](const Result<bool>& done) {

@@ -7,7 +7,7 @@
 namespace stave::simulator {
 
 std::uint32_t Engine::add_device(const DeviceSpec& spec) {
-  devices_.push_back({Sms(spec.sms), spec.copy_engines, {}, {}, {}, {}, false});
+  devices_.push_back({Sms(spec.sms), spec.copy_engines, {}, {}, {}, {}, false, spec.copy_engines});
   return static_cast<std::uint32_t>(devices_.size() - 1);
 }
 
@@ -73,7 +73,12 @@ OpId Engine::start_kernel(std::uint32_t device, const Order& order, const Footpr
   const ActivityId activity = new_activity(spec, uses, now);
   activities_[activity].op = id;
   op.activities.push_back(activity);
-  queue(id);
+  if (alone_) {
+    count_uses(spec, uses);
+    run_alone(id, now);
+  } else {
+    queue(id);
+  }
   return id;
 }
 
@@ -85,6 +90,7 @@ ActivityId Engine::open_gang(std::span<const std::uint32_t> devices, const Activ
   for (const std::uint32_t device : devices) a.members.push_back({device, none});
   a.at_level.assign(static_cast<std::size_t>(spec.tiles) + 1, 0);
   a.at_level[0] = static_cast<std::uint32_t>(devices.size());
+  if (alone_) count_uses(spec, uses);
   return id;
 }
 
@@ -105,9 +111,63 @@ OpId Engine::join(std::uint32_t device, const Order& order, Room room, const Foo
     for (Member& member : a.members)
       if (member.device == device) member.op = id;
   }
-  (void)now;
-  queue(id);
+  if (alone_)
+    run_alone(id, now);
+  else
+    queue(id);
   return id;
+}
+
+// An activity ends when it would have ended on an empty machine, which for a gang begins when all have joined.
+void Engine::run_alone(OpId id, std::int64_t now) {
+  ops_[id].started = now;
+  count_room(ops_[id]);
+  for (const ActivityId activity : ops_[id].activities) {
+    Activity& a = activities_[activity];
+    if (a.gang && !missing(activity).empty()) continue;
+    a.moved = now;
+    for (const Member& member : a.members)
+      if (OpState& op = ops_[member.op]; op.moved < 0) op.moved = now;
+    if (!a.gang) ops_[id].moved = now;
+    events_.push({now + (a.gang ? a.spec.latency : 0) + a.spec.time, AloneEnd, activity});
+  }
+}
+
+// CTAs that are fewer than `slots` go up to `unit_cap` times as fast, which takes so much less of their SMs' time.
+// The activities of one op share its CTAs: the largest counts.
+void Engine::count_room(const OpState& op) {
+  Device& device = devices_[op.device];
+  Sum most = 0;
+  for (const ActivityId activity : op.activities) {
+    const ActivitySpec& spec = activities_[activity].spec;
+    Sum work = static_cast<Sum>(spec.tiles) * static_cast<Sum>(spec.work);
+    if (op.room == Room::Sms)
+      work = (work << 16) / std::max<std::uint32_t>(spec.unit_cap, 1 << 16) /
+             std::max<std::uint32_t>(device.sms.shape().fit(op.footprint), 1);
+    most = std::max(most, work);
+  }
+  (op.room == Room::Sms ? device.sm_work : device.copy_work) += most;
+}
+
+void Engine::count_uses(const ActivitySpec& spec, std::span<const Use> uses) {
+  if (asked_.size() < sharing_.resources()) asked_.resize(sharing_.resources());
+  const Sum work = static_cast<Sum>(spec.tiles) * static_cast<Sum>(spec.work) / static_cast<Sum>(spec.slots);
+  for (const Use& use : uses) asked_[use.resource] += work * use.amount;
+}
+
+Picoseconds Engine::busy_sms(std::uint32_t device) const {
+  const Device& d = devices_[device];
+  return Picoseconds{static_cast<std::int64_t>(d.sm_work / d.sms.shape().count >> work_bits)};
+}
+
+Picoseconds Engine::busy_copy_engines(std::uint32_t device) const {
+  const Device& d = devices_[device];
+  return Picoseconds{static_cast<std::int64_t>(d.copy_work / d.copy_engines >> work_bits)};
+}
+
+Picoseconds Engine::busy(std::uint32_t resource) const {
+  if (resource >= asked_.size() || !sharing_.shares(resource)) return {};
+  return Picoseconds{static_cast<std::int64_t>(asked_[resource] / whole >> work_bits)};
 }
 
 void Engine::queue(OpId id) {
@@ -193,6 +253,7 @@ void Engine::advance(ActivityId id, std::int64_t now) {
 }
 
 void Engine::handle(const Event& event) {
+  if (event.what == AloneEnd) return finish_activity(event.id);
   Activity& a = activities_[event.id];
   if (event.what == Milestone) {
     if (a.event != event.time) return;

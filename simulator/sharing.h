@@ -60,6 +60,8 @@ class Sharing {
   // Part of the capacity in use, of `whole`.
   std::uint64_t load(std::uint32_t resource) const;
   std::size_t resources() const { return resources_.size(); }
+  // Whether those who use it together can slow each other.
+  bool shares(std::uint32_t resource) const { return model_.shares(resources_[resource].kind); }
 
  private:
   struct Part {

@@ -1,6 +1,7 @@
 #include "simulator/topology.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace stave::simulator {
 
@@ -62,6 +63,23 @@ double Topology::link_load(std::uint32_t device) const {
   for (auto at = pairs_.lower_bound({device, 0}); at != pairs_.end() && at->first.first == device; ++at)
     load += engine_.sharing().load(at->second);
   return static_cast<double>(load) / static_cast<double>(whole);
+}
+
+Topology::Busiest Topology::busiest() const {
+  // By Own.
+  constexpr std::string_view names[] = {"memory bandwidth", "L2 bandwidth", "power",    "links out", "links in",
+                                        "NIC out",          "NIC in",       "PCIe out", "PCIe in"};
+  Busiest most;
+  const auto look = [&](Picoseconds time, std::uint32_t device, std::string_view what) {
+    if (time > most.time) most = {time, device, what};
+  };
+  for (std::uint32_t device = 0; device < first_.size(); ++device) {
+    look(engine_.busy_sms(device), device, "SMs");
+    look(engine_.busy_copy_engines(device), device, "copy engines");
+    for (std::uint32_t i = 0; i < std::size(names); ++i) look(engine_.busy(first_[device] + i), device, names[i]);
+  }
+  for (const auto& [pair, resource] : pairs_) look(engine_.busy(resource), pair.first, "link out");
+  return most;
 }
 
 }  // namespace stave::simulator

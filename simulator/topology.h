@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -29,6 +30,13 @@ class Topology {
   // link, where each pair has its own).
   double memory_load(std::uint32_t device) const;
   double link_load(std::uint32_t device) const;
+  // Of an engine that runs commands alone: what would be busy longest with all of them.
+  struct Busiest {
+    Picoseconds time{};
+    std::uint32_t device = 0;
+    std::string_view what;  // "SMs", "memory bandwidth", ...
+  };
+  Busiest busiest() const;
   // The way from one device to another: the pair's own link (scope peer), or
   // the sender's and the receiver's port (switch, nic).
   void link_uses(std::uint32_t from, std::uint32_t to, bool crosses_nodes, std::uint32_t amount,

@@ -31,6 +31,16 @@ RunInfo run_info(const Schedule& schedule, const Predicted& predicted) {
   return info;
 }
 
+// Rounded times may add up to a picosecond more than the makespan.
+Result<std::optional<Bound>> bound_below(const Plan& plan, const Machine& machine, const SimulateOptions& options,
+                                         const PredictionSummary& predicted) {
+  if (predicted.deadlock) return std::optional<Bound>();
+  if (options.progress) options.progress->begin("looking for the bound");
+  TRY(std::optional<Bound> bound, bound_of(plan, machine, options));
+  if (bound) bound->time = std::min(bound->time, predicted.makespan);
+  return bound;
+}
+
 Result<std::optional<JitterResult>> jitter_of(const Plan& plan, const Machine& machine, const PredictOptions& options,
                                               const PredictionSummary& quiet) {
   if (options.jitter == 0 || quiet.deadlock) return std::optional<JitterResult>();
@@ -79,15 +89,21 @@ Result<Predicted> predict(const Schedule& schedule, const PredictOptions& option
                         {}});
   if (progress) progress->begin("predicting", work_of(plan).commands.value_or(0) * options.simulate.steps);
   TRY(Prediction prediction, simulate(plan, machine, options.simulate));
-  if (prediction.summary.cancelled)
-    return Predicted{std::move(machine), std::move(prediction), {}, {}, options, peak, plan.ranks(), true};
-  Report report = make_report(prediction.timeline, {"all", "", {Time{0}, prediction.summary.makespan}});
-  for (RankUse& use : report.ranks) use.peak_device_bytes = device_bytes(plan.of_rank(use.rank).expanded);
-  prediction.summary.notes.insert(prediction.summary.notes.begin(), warnings.begin(), warnings.end());
-  TRY(const std::optional<JitterResult> jitter, jitter_of(plan, machine, options, prediction.summary));
-  const bool cancelled = progress && progress->cancelled();
-  return Predicted{std::move(machine), std::move(prediction), jitter, std::move(report), options, peak, plan.ranks(),
-                   cancelled};
+  Predicted out{.machine = std::move(machine),
+                .prediction = std::move(prediction),
+                .options = options,
+                .peak_device_bytes = peak,
+                .ranks = plan.ranks()};
+  PredictionSummary& summary = out.prediction.summary;
+  out.cancelled = summary.cancelled;
+  if (out.cancelled) return out;
+  out.report = make_report(out.prediction.timeline, {"all", "", {Time{0}, summary.makespan}});
+  for (RankUse& use : out.report.ranks) use.peak_device_bytes = device_bytes(plan.of_rank(use.rank).expanded);
+  summary.notes.insert(summary.notes.begin(), warnings.begin(), warnings.end());
+  TRY(out.bound, bound_below(plan, out.machine, options.simulate, summary));
+  TRY(out.jitter, jitter_of(plan, out.machine, options, summary));
+  out.cancelled = progress && progress->cancelled();
+  return out;
 }
 
 Result<bool> save(const Schedule& schedule, const Predicted& predicted, const std::string& path,
@@ -142,6 +158,10 @@ std::string predict_text(const Schedule& schedule, const Predicted& predicted) {
     out += fmt::format(", communication {} of which {:.1f} % is hidden and {} exposed (rank {})",
                        duration_text(worst->communication), *percent(worst->overlap, worst->communication),
                        duration_text(worst->exposed_communication), worst->rank);
+  if (const std::optional<Bound>& bound = predicted.bound)
+    if (const auto part = percent(bound->time, predicted.prediction.summary.makespan))
+      out += fmt::format("\nbound    {} by the {}, {:.1f} % of the makespan", duration_text(bound->time), bound->by,
+                         *part);
   if (const std::optional<JitterResult>& jitter = predicted.jitter)
     out += fmt::format("\njitter   {} to {} over {} runs{}", duration_text(jitter->low), duration_text(jitter->high),
                        predicted.options.jitter,
@@ -192,7 +212,10 @@ std::string predict_json(const Schedule& schedule, const Predicted& predicted,
   const std::optional<JitterResult>& jitter = predicted.jitter;
   json.field("makespan_low_ps", jitter ? std::optional(jitter->low.count()) : std::nullopt);
   json.field("makespan_high_ps", jitter ? std::optional(jitter->high.count()) : std::nullopt);
-  json.key("bound_ps").null().key("bound_pct").null();
+  const std::optional<Bound>& bound = predicted.bound;
+  json.field("bound_ps", bound ? std::optional(bound->time.count()) : std::nullopt);
+  json.field("bound_pct", bound ? percent(bound->time, predicted.prediction.summary.makespan) : std::nullopt);
+  json.field("bound_by", bound ? std::optional(bound->by) : std::nullopt);
   json.field("fragile", jitter ? std::optional(jitter->fragile) : std::nullopt);
   json.field("worst_rank", report.worst_rank);
   json.field("exposed_communication_ps", of_worst(&RankUse::exposed_communication));

@@ -7,6 +7,7 @@
 
 #include "analysis/report.h"
 #include "core/machine/machine.h"
+#include "simulator/bound.h"
 #include "simulator/simulate.h"
 #include "workbench/schedule.h"
 
@@ -28,11 +29,12 @@ struct JitterResult {
 };
 
 struct Predicted {
-  Machine machine;
-  Prediction prediction;
-  std::optional<JitterResult> jitter;
-  Report report;  // of the whole timeline
-  PredictOptions options;
+  Machine machine{};
+  Prediction prediction{};
+  std::optional<Bound> bound{};  // none after a deadlock
+  std::optional<JitterResult> jitter{};
+  Report report{};  // of the whole timeline
+  PredictOptions options{};
   std::int64_t peak_device_bytes = 0;  // of the rank that needs most
   std::size_t ranks = 0;
   bool cancelled = false;  // there is no report, and maybe only a part of the timeline

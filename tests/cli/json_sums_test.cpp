@@ -42,6 +42,12 @@ TEST_P(Sums, HoldInSimAndInTheReportOfItsRun) {
   EXPECT_EQ(json.at("$.run.ranks_count"), json.one("SELECT count(*) FROM json_each(?1, '$.ranks')"));
   EXPECT_EQ(json.at("$.makespan_ps"), json.one("SELECT max(value->>'end_ps') FROM json_each(?1, '$.ranks')"));
 
+  EXPECT_EQ(json.one("SELECT json_extract(?1, '$.bound_ps') BETWEEN 1 AND json_extract(?1, '$.makespan_ps')"), "1");
+  EXPECT_EQ(json.one("SELECT abs(json_extract(?1, '$.bound_pct') * json_extract(?1, '$.makespan_ps') -"
+                     " 100 * json_extract(?1, '$.bound_ps')) < json_extract(?1, '$.makespan_ps')"),
+            "1");
+  EXPECT_NE(json.at("$.bound_by"), "NULL");
+
   EXPECT_EQ(json.one("SELECT sum(value->>'duration_ps') FROM json_each(?1, '$.critical_path')"),
             json.at("$.makespan_ps"));
   EXPECT_EQ(json.at("$.critical_path[0].start_ps"), "0");

@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "tests/simulator/schedule.h"
+#include "tests/simulator/random_schedule.h"
 
 namespace stave {
 namespace {
@@ -215,55 +215,6 @@ TEST(Simulate, ChainsOfEmptyKernelsHaveTheirMeasuredPeriod) {
   text += "}\n";
   EXPECT_EQ(predict(text, machine).summary.makespan.count(), 10 * 1455 + 700);
   EXPECT_EQ(predict(text, machine, Mode::Captured).summary.makespan.count(), 10 * 800 + 700);
-}
-
-std::string random_schedule(int ranks) {
-  std::string text =
-      fmt::format("stave 1\nmesh x = {}\nfunc @f(%a: inout f32[65536], %b: inout f32[65536]) {{\n", ranks);
-  const int blocks = *rc::gen::inRange(1, 6);
-  int token = 0;
-  const auto commands = [&](int depth) {
-    std::string body;
-    const int n = *rc::gen::inRange(1, 4);
-    for (int i = 0; i < n; ++i) {
-      switch (*rc::gen::inRange(0, 5)) {
-        case 0: body += "  all_reduce %a -> %a (axis = x, reduction = sum)\n"; break;
-        case 1: body += "  collective_permute %a -> %b (axis = x, shift = 1)\n"; break;
-        case 2: body += "  map %a -> %b (f = |x| x * 2.0)\n"; break;
-        case 3:
-          body += fmt::format("  custom_call %a -> %a (target = \"t\", cost = {{time = {}, ctas = {}, tiles = {}}})\n",
-                              *rc::gen::inRange(1, 100000), *rc::gen::inRange(1, 20), *rc::gen::inRange(1, 200));
-          break;
-        default: body += "  memzero -> %b\n";
-      }
-    }
-    (void)depth;
-    return body;
-  };
-  for (int i = 0; i < blocks; ++i) {
-    if (*rc::gen::arbitrary<bool>()) {
-      text += commands(0);
-      continue;
-    }
-    const int t = token++;
-    text += fmt::format("  %t{} = async_start (stream = {} {}) {{\n", t,
-                        *rc::gen::arbitrary<bool>() ? "communication" : "computation", *rc::gen::inRange(0, 2));
-    text += commands(1) + "  }\n" + (*rc::gen::arbitrary<bool>() ? commands(0) : "") +
-            fmt::format("  async_done %t{}\n", t);
-  }
-  return text + "}\n";
-}
-
-Machine busy_machine(int devices) {
-  Machine m = plain_machine(devices);
-  m.host.launch_ps.value = 3000;
-  m.host.collective_launch_ps.value = 9000;
-  m.host.event_record_ps.value = 150;
-  m.host.event_wait_ps.value = 140;
-  m.device.kernel_gap_ps.value = 1400;
-  m.device.stream_gap_ps.value = 1500;
-  m.graph.node_gap_ps.value = 600;
-  return m;
 }
 
 RC_GTEST_PROP(Simulate, TheSameInputGivesTheSameTimeline, ()) {
