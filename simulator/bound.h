@@ -8,8 +8,8 @@
 
 namespace stave {
 
-// No execution of the schedule as it is ordered takes less than `time`: the longer of
-//   - its longest chain: host calls, and commands that wait for each other, each as long as on an empty machine;
+// No prediction of this schedule on this machine file, in this network model, takes less than `time`: the longer of
+//   - its longest chain: host calls, and commands that wait for each other, each as fast as it can be;
 //   - what one resource needs for all that is asked of it (docs/models.md, "Lower bound").
 struct Bound {
   Picoseconds time{};

@@ -79,7 +79,6 @@ void Costs::make(Costed& costed, const DemandOf& context) {
   costed.spec.work = d.tile_work();
   costed.spec.unit_cap = static_cast<std::uint32_t>(std::min(d.unit_cap, 1000.0) * 65536);
   costed.spec.latency = d.latency.count();
-  costed.spec.time = d.time.count();
   if (const auto at = std::find(rival_names_.begin(), rival_names_.end(), d.rival); at != rival_names_.end())
     costed.spec.rival = static_cast<std::uint32_t>(at - rival_names_.begin());
   for (const ResourcePart& part : d.uses) costed.amounts.emplace_back(part.resource, amount_of(part.fraction));

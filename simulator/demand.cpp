@@ -180,7 +180,6 @@ Result<Demand> demand_of(const T& op, const DemandOf& context) {
   if (channels == 0) {
     d.where = Where::CopyEngine;
     d.tiles = d.ctas = d.slots = 1;
-    add_uses(context, d, {"copy_peer"}, {static_cast<double>(bytes), wire, 0});
   } else {
     d.where = Where::Sms;
     const std::int64_t used = op.max_ctas > 0 ? std::min<std::int64_t>(op.max_ctas, channels) : channels;
@@ -194,7 +193,6 @@ Result<Demand> demand_of(const T& op, const DemandOf& context) {
     d.time = picoseconds(seconds_of(d.time) / speed);
     d.unit_cap = std::max(cap * static_cast<double>(used) / (static_cast<double>(channels) * speed), 1.0);
     d.rival = "collective";
-    add_uses(context, d, {name, "collective"}, {static_cast<double>(bytes), wire, 0});
   }
   if (const Cost& cost = cost_of(context); cost.time) {
     d.latency = Picoseconds{0};
@@ -202,6 +200,11 @@ Result<Demand> demand_of(const T& op, const DemandOf& context) {
     d.source = "the schedule's cost";
     d.extrapolated = false;
   }
+  const Amounts amounts{static_cast<double>(bytes), wire, 0};
+  if (channels == 0)
+    add_uses(context, d, {"copy_peer"}, amounts);
+  else
+    add_uses(context, d, {name, "collective"}, amounts);
   return d;
 }
 

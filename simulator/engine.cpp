@@ -73,9 +73,9 @@ OpId Engine::start_kernel(std::uint32_t device, const Order& order, const Footpr
   const ActivityId activity = new_activity(spec, uses, now);
   activities_[activity].op = id;
   op.activities.push_back(activity);
-  if (alone_) {
+  if (unhindered_) {
     count_uses(spec, uses);
-    run_alone(id, now);
+    run_unhindered(id, now);
   } else {
     queue(id);
   }
@@ -90,7 +90,7 @@ ActivityId Engine::open_gang(std::span<const std::uint32_t> devices, const Activ
   for (const std::uint32_t device : devices) a.members.push_back({device, none});
   a.at_level.assign(static_cast<std::size_t>(spec.tiles) + 1, 0);
   a.at_level[0] = static_cast<std::uint32_t>(devices.size());
-  if (alone_) count_uses(spec, uses);
+  if (unhindered_) count_uses(spec, uses);
   return id;
 }
 
@@ -111,15 +111,29 @@ OpId Engine::join(std::uint32_t device, const Order& order, Room room, const Foo
     for (Member& member : a.members)
       if (member.device == device) member.op = id;
   }
-  if (alone_)
-    run_alone(id, now);
+  if (unhindered_)
+    run_unhindered(id, now);
   else
     queue(id);
   return id;
 }
 
-// An activity ends when it would have ended on an empty machine, which for a gang begins when all have joined.
-void Engine::run_alone(OpId id, std::int64_t now) {
+namespace {
+
+// No CTA is faster than `unit_cap`, and no more than `slots` at full speed get through the tiles together. A kernel
+// whose last CTAs are few may take less beside another than alone, when it has fewer at a time.
+std::int64_t least_time(const ActivitySpec& spec) {
+  const auto work = static_cast<unsigned __int128>(spec.work);
+  const auto tiles = static_cast<unsigned __int128>(spec.tiles), slots = static_cast<unsigned __int128>(spec.slots);
+  const auto all = tiles * work / slots;
+  const auto longest = (((tiles + slots - 1) / slots * work) << 16) / std::max<std::uint32_t>(spec.unit_cap, 1 << 16);
+  return static_cast<std::int64_t>(std::max(all, longest) >> work_bits);
+}
+
+}  // namespace
+
+// A gang begins when all have joined.
+void Engine::run_unhindered(OpId id, std::int64_t now) {
   ops_[id].started = now;
   count_room(ops_[id]);
   for (const ActivityId activity : ops_[id].activities) {
@@ -129,24 +143,33 @@ void Engine::run_alone(OpId id, std::int64_t now) {
     for (const Member& member : a.members)
       if (OpState& op = ops_[member.op]; op.moved < 0) op.moved = now;
     if (!a.gang) ops_[id].moved = now;
-    events_.push({now + (a.gang ? a.spec.latency : 0) + a.spec.time, AloneEnd, activity});
+    events_.push({now + (a.gang ? a.spec.latency : 0) + least_time(a.spec), LeastEnd, activity});
   }
 }
 
 // CTAs that are fewer than `slots` go up to `unit_cap` times as fast, which takes so much less of their SMs' time.
-// The activities of one op share its CTAs: the largest counts.
+// The activities of one op share its CTAs: the largest counts. Of each thing that an SM has, a CTA takes a part; of
+// those that need more than half of it, an SM has one at a time.
 void Engine::count_room(const OpState& op) {
   Device& device = devices_[op.device];
   Sum most = 0;
   for (const ActivityId activity : op.activities) {
     const ActivitySpec& spec = activities_[activity].spec;
     Sum work = static_cast<Sum>(spec.tiles) * static_cast<Sum>(spec.work);
-    if (op.room == Room::Sms)
-      work = (work << 16) / std::max<std::uint32_t>(spec.unit_cap, 1 << 16) /
-             std::max<std::uint32_t>(device.sms.shape().fit(op.footprint), 1);
+    if (op.room == Room::Sms) work = (work << 16) / std::max<std::uint32_t>(spec.unit_cap, 1 << 16);
     most = std::max(most, work);
   }
-  (op.room == Room::Sms ? device.sm_work : device.copy_work) += most;
+  if (op.room == Room::CopyEngine) {
+    device.copy_work += most;
+    return;
+  }
+  const SmShape& sm = device.sms.shape();
+  const std::uint32_t needs[] = {op.footprint.threads, op.footprint.registers, op.footprint.shared_bytes, 1};
+  const std::uint32_t haves[] = {sm.threads, sm.registers, sm.shared_bytes, sm.ctas};
+  for (std::size_t i = 0; i < device.sm_parts.size(); ++i) {
+    device.sm_parts[i] += most * needs[i] / std::max<std::uint32_t>(haves[i], 1);
+    if (needs[i] > haves[i] / 2) device.sm_whole[i] += most;
+  }
 }
 
 void Engine::count_uses(const ActivitySpec& spec, std::span<const Use> uses) {
@@ -157,7 +180,9 @@ void Engine::count_uses(const ActivitySpec& spec, std::span<const Use> uses) {
 
 Picoseconds Engine::busy_sms(std::uint32_t device) const {
   const Device& d = devices_[device];
-  return Picoseconds{static_cast<std::int64_t>(d.sm_work / d.sms.shape().count >> work_bits)};
+  const Sum most = std::max(*std::max_element(d.sm_parts.begin(), d.sm_parts.end()),
+                            *std::max_element(d.sm_whole.begin(), d.sm_whole.end()));
+  return Picoseconds{static_cast<std::int64_t>(most / d.sms.shape().count >> work_bits)};
 }
 
 Picoseconds Engine::busy_copy_engines(std::uint32_t device) const {
@@ -253,7 +278,7 @@ void Engine::advance(ActivityId id, std::int64_t now) {
 }
 
 void Engine::handle(const Event& event) {
-  if (event.what == AloneEnd) return finish_activity(event.id);
+  if (event.what == LeastEnd) return finish_activity(event.id);
   Activity& a = activities_[event.id];
   if (event.what == Milestone) {
     if (a.event != event.time) return;

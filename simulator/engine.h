@@ -2,13 +2,14 @@
 // gets on. Knows no streams and no schedules; what runs is an op (one launch on
 // one device) and the activities that it takes part in.
 //
-// With `alone` nothing waits for room and nothing shares: each command takes what it takes on an empty machine. What
-// all of them ask of each resource together is counted; both make a lower bound (bound.h).
+// Unhindered, nothing waits for room and nothing shares: each command takes the least that it can. What all of them ask
+// of each resource together is counted; both make a lower bound (bound.h).
 //
 // Within one instant the caller handles all events, then calls settle(): CTAs
 // are placed and rates solved once, so the order of the events does not matter.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <tuple>
@@ -56,7 +57,6 @@ struct ActivitySpec {
   // The most that one CTA does, as a multiple of a `slots`-th of full speed: 16-bit binary fraction.
   std::uint32_t unit_cap = 1 << 16;
   std::int64_t latency = 0;  // before a channel of a gang moves, ps
-  std::int64_t time = 0;     // of all tiles on an empty machine, `latency` not included, ps
   std::uint32_t rival = none;
 };
 
@@ -89,11 +89,11 @@ struct OpState {
 class Engine {
  public:
   // Kinds of its own events; the caller's start at `first_free_event`.
-  enum : std::uint32_t { Milestone, ChannelStart, AloneEnd };
-  static constexpr std::uint32_t first_free_event = AloneEnd + 1;
+  enum : std::uint32_t { Milestone, ChannelStart, LeastEnd };
+  static constexpr std::uint32_t first_free_event = LeastEnd + 1;
 
-  Engine(const NetworkModel& model, EventQueue& events, bool alone = false)
-      : alone_(alone), sharing_(model), events_(events) {}
+  Engine(const NetworkModel& model, EventQueue& events, bool unhindered = false)
+      : unhindered_(unhindered), sharing_(model), events_(events) {}
 
   std::uint32_t add_device(const DeviceSpec& spec);
   // rivalries[a * n + b]: of a beside b.
@@ -131,7 +131,7 @@ class Engine {
   std::vector<std::uint32_t> missing(ActivityId gang) const;
   std::int64_t moved(ActivityId gang) const { return activities_[gang].moved; }
   const Sms& sms(std::uint32_t device) const { return devices_[device].sms; }
-  // `alone`: how long a device's SMs, its copy engines, and a resource of `sharing` would be busy with all that ran.
+  // Unhindered: how long a device's SMs, its copy engines, and a resource of `sharing` would be busy with all that ran.
   Picoseconds busy_sms(std::uint32_t device) const;
   Picoseconds busy_copy_engines(std::uint32_t device) const;
   Picoseconds busy(std::uint32_t resource) const;
@@ -178,13 +178,15 @@ class Engine {
     std::vector<Resident> residents;  // what has rivals
     bool dirty = false;
     std::uint32_t copy_engines = 1;
-    Sum sm_work = 0, copy_work = 0;  // alone: of one SM, of one engine
+    // Unhindered: of one SM, by threads, registers, shared memory and CTAs; of one engine.
+    std::array<Sum, 4> sm_parts{}, sm_whole{};
+    Sum copy_work = 0;
   };
 
   OpId new_op();
   ActivityId new_activity(const ActivitySpec& spec, std::span<const Use> uses, std::int64_t now);
   void queue(OpId id);
-  void run_alone(OpId id, std::int64_t now);
+  void run_unhindered(OpId id, std::int64_t now);
   void count_room(const OpState& op);
   void count_uses(const ActivitySpec& spec, std::span<const Use> uses);
   void mark(std::uint32_t device);
@@ -209,8 +211,8 @@ class Engine {
   void update_caps(std::uint32_t device);
   std::uint64_t cap_of(ActivityId id) const;
 
-  bool alone_;
-  std::vector<Sum> asked_;  // alone: by resource, parts of `whole`
+  bool unhindered_;
+  std::vector<Sum> asked_;  // unhindered: by resource, parts of `whole`
   Sharing sharing_;
   EventQueue& events_;
   std::vector<Device> devices_;

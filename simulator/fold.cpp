@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "core/lower/collective_contract.h"
+
 namespace stave::simulator {
 namespace {
 
@@ -200,6 +202,23 @@ class OwnColour {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::uint32_t>, int> known_;
 };
 
+// Several of these ranks send to one rank, or receive from one: it has as many partners, and one of them would not do.
+bool share_a_peer(const Plan& plan, const std::vector<Shape>& shapes, const std::vector<Rank>& ranks) {
+  const Expanded& expanded = plan.of_rank(ranks[0]).expanded;
+  for (const Shape& shape : shapes) {
+    if (!shape.peer) continue;
+    const CollectiveAttributes& op = *attributes_of(expanded[shape.command]);
+    std::set<Rank> peers;
+    for (const Rank rank : ranks) {
+      const std::vector<Rank> members = expanded.group_of(op, rank).members;
+      const std::int64_t position = expanded.at(*shape.peer, rank);
+      if (position < 0 || position >= static_cast<std::int64_t>(members.size())) continue;
+      if (!peers.insert(members[static_cast<std::size_t>(position)]).second) return true;
+    }
+  }
+  return false;
+}
+
 Folding folding_of(const std::vector<std::uint32_t>& colour) {
   Folding f;
   std::map<std::uint32_t, std::uint32_t> dense;
@@ -247,7 +266,9 @@ Folding fold(const Plan& plan, int devices_per_node, const std::vector<Rank>& ap
   const Folding equal = folding_of(colour);
   std::vector<Rank> parts;
   for (std::size_t c = 0; c < equal.colours(); ++c) {
-    if (equal.ranks[c].size() == 1 || !OwnColour(plan, colour, equal.representative[c]).meets_in_two_launches())
+    const Rank rank = equal.representative[c];
+    if (equal.ranks[c].size() == 1 || (!OwnColour(plan, colour, rank).meets_in_two_launches() &&
+                                       !share_a_peer(plan, shapes[plan.class_of_rank[rank]], equal.ranks[c])))
       continue;
     parts.insert(parts.end(), equal.ranks[c].begin(), equal.ranks[c].end());
   }

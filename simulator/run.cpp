@@ -10,7 +10,7 @@ Run::Run(const Plan& plan, const Machine& machine, const SimulateOptions& option
       machine_(machine),
       options_(options),
       folding_(std::move(folding)),
-      engine_(model, events_, options.alone),
+      engine_(model, events_, options.unhindered),
       topology_(machine, engine_, folding_.representative.size()),
       costs_(plan, machine),
       record_(plan, folding_, sink, options.all_ranks, options.counters) {}
@@ -204,7 +204,7 @@ Result<PredictionSummary> Run::run() {
   for (const RankState& rank : ranks_) makespan = std::max(makespan, rank.end);
   summary_.makespan = Picoseconds{makespan};
   for (const std::uint32_t colour : folding_.colour_of_rank) summary_.rank_end.emplace_back(ranks_[colour].end);
-  if (options_.alone) {
+  if (options_.unhindered) {
     const Topology::Busiest busiest = topology_.busiest();
     summary_.busiest = busiest.time;
     summary_.busiest_resource = fmt::format("{} of rank {}", busiest.what, ranks_[busiest.device].rank);

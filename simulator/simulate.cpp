@@ -33,8 +33,10 @@ Result<PredictionSummary> simulate(const Plan& plan, const Machine& machine, con
                     machine.name, machine.devices());
   std::vector<Rank> apart;
   for (const HostDelay& delay : options.host_delays) apart.push_back(delay.rank);
-  // Jitter makes every rank its own.
-  simulator::Folding folding = options.fold && !options.jitter_seed
+  // Jitter makes every rank its own; links of one rank to several that are equal would be taken for one.
+  const Link* const link = machine.device_link();
+  const bool links_differ = link && link->scope == "peer" && plan.ranks() > 2;
+  simulator::Folding folding = options.fold && !options.jitter_seed && !links_differ
                                    ? simulator::fold(plan, machine.devices_per_node, apart)
                                    : simulator::unfolded(plan.ranks());
   return simulator::Run(plan, machine, options, *model, std::move(folding), sink).run();

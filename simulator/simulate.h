@@ -44,7 +44,7 @@ struct SimulateOptions {
   std::uint32_t steps = 1;                     // executions of the schedule, each after the one before
   std::vector<HostDelay> host_delays{};
   std::vector<Outcome> outcomes{};
-  bool alone = false;            // each command takes what it takes on an empty machine: no waits for room, no sharing
+  bool unhindered = false;       // nothing waits for room or shares: each command takes the least that it can
   bool fold = true;              // simulate one of each set of equal ranks
   bool all_ranks = true;         // rows for every rank, not only for the simulated ones
   bool host_slices = true;       // rows for host calls and the flows from them
@@ -77,7 +77,7 @@ struct PredictionSummary {
   std::int64_t assumed_count = 0;       // of these, with a cost that nobody gave
   std::int64_t events_count = 0;
   std::uint32_t simulated_ranks = 0;  // after folding
-  // With `alone`: what would be busy longest with all commands of the schedule, and how long.
+  // Unhindered: what would be busy longest with all commands of the schedule, and how long.
   Picoseconds busiest{};
   std::string busiest_resource;
   // Equal for two runs in which the same launches had to wait for room.

@@ -78,7 +78,7 @@ Topology::Busiest Topology::busiest() const {
     look(engine_.busy_copy_engines(device), device, "copy engines");
     for (std::uint32_t i = 0; i < std::size(names); ++i) look(engine_.busy(first_[device] + i), device, names[i]);
   }
-  for (const auto& [pair, resource] : pairs_) look(engine_.busy(resource), pair.first, "link out");
+  for (const auto& [pair, resource] : pairs_) look(engine_.busy(resource), pair.first, "links out");
   return most;
 }
 

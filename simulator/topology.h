@@ -30,7 +30,7 @@ class Topology {
   // link, where each pair has its own).
   double memory_load(std::uint32_t device) const;
   double link_load(std::uint32_t device) const;
-  // Of an engine that runs commands alone: what would be busy longest with all of them.
+  // Of an unhindered engine: what would be busy longest with all of them.
   struct Busiest {
     Picoseconds time{};
     std::uint32_t device = 0;

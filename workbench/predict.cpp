@@ -31,7 +31,7 @@ RunInfo run_info(const Schedule& schedule, const Predicted& predicted) {
   return info;
 }
 
-// Rounded times may add up to a picosecond more than the makespan.
+// What a command uses of a resource is rounded up, to 2^-30 of its capacity.
 Result<std::optional<Bound>> bound_below(const Plan& plan, const Machine& machine, const SimulateOptions& options,
                                          const PredictionSummary& predicted) {
   if (predicted.deadlock) return std::optional<Bound>();

@@ -99,28 +99,21 @@ extern "C" __global__ void __launch_bounds__(1024) partial(const void* operand, 
   }
 }
 
-__device__ inline void store(void* result, u64 output, Sum sum) {
+extern "C" __global__ void __launch_bounds__(1024) combine_partials(const Sum* scratch, void* result) {
+  constexpr u64 used = (LENGTH + CHUNK - 1) / CHUNK;
+  const u64 output = SHARED ? blockIdx.x : (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (output >= OUTPUTS) return;
+  const u64 first = SHARED ? threadIdx.x : 0, step = SHARED ? blockDim.x : 1;
+  Sum sum = IDENTITY;
+  for (u64 c = first; c < used; c += step) {
+    Sum v = scratch[output * CHUNKS + c];
+    sum = c > first ? combined(sum, v) : v;
+  }
+  if constexpr (SHARED) sum = block_sum(sum, used < blockDim.x ? (u32)used : blockDim.x);
+  if (SHARED && threadIdx.x > 0) return;
   if constexpr (!Elem<D>::is_float) put<TO>(result, output, cast<TO, D>(wrap<D>((u64)sum)));
   else if constexpr (Elem<TO>::is_float) put<TO>(result, output, round_to<TO>((double)sum));
   else put<TO>(result, output, to_integer<TO>((double)sum));
-}
-
-extern "C" __global__ void __launch_bounds__(1024) combine_partials(const Sum* scratch, void* result) {
-  // Two results of 4 bits share a byte, and so a thread or a block.
-  constexpr u64 n = Elem<TO>::bits == 4 ? 2 : 1;
-  constexpr u64 used = (LENGTH + CHUNK - 1) / CHUNK;
-  const u64 place = SHARED ? blockIdx.x : (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  const u64 first = SHARED ? threadIdx.x : 0, step = SHARED ? blockDim.x : 1;
-  for (u64 output = place * n; output < (place + 1) * n && output < OUTPUTS; ++output) {
-    Sum sum = IDENTITY;
-    for (u64 c = first; c < used; c += step) {
-      Sum v = scratch[output * CHUNKS + c];
-      sum = c > first ? combined(sum, v) : v;
-    }
-    if constexpr (SHARED) sum = block_sum(sum, used < blockDim.x ? (u32)used : blockDim.x);
-    if (!SHARED || threadIdx.x == 0) store(result, output, sum);
-    if constexpr (SHARED) __syncthreads();
-  }
 }
 )cuda";
 
@@ -148,9 +141,8 @@ ReducePlan plan_reduce(const ReduceShape& s, std::uint32_t multiprocessors) {
       std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(blocks, 1), 1, std::min<std::int64_t>(most, 4096)));
   plan.scratch_bytes = plan.outputs * plan.chunks * 8;
   plan.shared = plan.chunks >= combine_threads / 2;
-  const std::int64_t places = bits_of(s.result) == 4 ? (plan.outputs + 1) / 2 : plan.outputs;
   plan.combine_blocks =
-      static_cast<std::uint32_t>(plan.shared ? places : (places + combine_threads - 1) / combine_threads);
+      static_cast<std::uint32_t>(plan.shared ? plan.outputs : (plan.outputs + combine_threads - 1) / combine_threads);
   return plan;
 }
 

@@ -128,6 +128,27 @@ func @f(%s: in u8[1000000], %d: out u8[1000000], %e: out u8[1000000]) {
   EXPECT_NEAR(static_cast<double>(p.summary.makespan.count()), 10e6, 5);
 }
 
+// Where each pair of devices has a link of its own, two neighbours are not on one link, equal ranks or not.
+TEST(Simulate, LinksToTwoPeersAreTwo) {
+  const std::string text = R"(stave 1
+mesh x = 2, y = 2
+func @f(%s: in u8[1000000], %d: out u8[1000000], %e: out u8[1000000]) {
+  %t = async_start (stream = communication 0) {
+    collective_permute %s -> %d (axis = x, shift = 1, communicator = 1)
+  }
+  %u = async_start (stream = communication 1) {
+    collective_permute %s -> %e (axis = y, shift = 1, communicator = 2)
+  }
+  async_done %t
+  async_done %u
+}
+)";
+  Machine machine = plain_machine(4);
+  EXPECT_NEAR(static_cast<double>(predict(text, machine).summary.makespan.count()), 20e6, 5);
+  machine.links[0].scope = "peer";
+  EXPECT_NEAR(static_cast<double>(predict(text, machine).summary.makespan.count()), 10e6, 5);
+}
+
 TEST(Simulate, LoopsRunAsOftenAsTheyAreSaidTo) {
   const auto text = [](int trips) {
     return std::string(one_rank) +
