@@ -2,11 +2,13 @@
 
 #include <algorithm>
 
+#include "analysis/check/check_plan.h"
 #include "profiles/store_writer.h"
 #include "workbench/gantt.h"
 #include "workbench/outputs.h"
 #include "workbench/report_json.h"
 #include "workbench/report_text.h"
+#include "workbench/silence.h"
 #include "workbench/units_text.h"
 #include "workbench/work.h"
 
@@ -29,6 +31,29 @@ RunInfo run_info(const Schedule& schedule, const Predicted& predicted) {
   info.schedule_text = text_with_params(schedule, predicted.options.params);
   info.machine_text = predicted.machine.text;
   return info;
+}
+
+// A prediction knows no data: a schedule that reads what is not there yet is predicted like any other, and faster.
+Result<void> warn_of_errors(const Schedule& schedule, const Plan& plan, Progress* progress, Problems& warnings) {
+  if (progress) progress->begin("checking");
+  TRY(PlanCheck check, check_plan(plan, {.lints = false, .progress = progress}));
+  silence(schedule.file, schedule.text, check.findings);
+  const Finding* first = nullptr;
+  std::size_t errors = 0;
+  for (const Finding& f : check.findings) {
+    if (f.problem.severity != Severity::Error || !f.silenced.empty()) continue;
+    if (++errors == 1) first = &f;
+  }
+  if (!first) return {};
+  warnings.push_back({Severity::Warning,
+                      "STV0917",
+                      fmt::format("`stave check` finds {} here, the first: {} [{}]; a run may do something else than "
+                                  "this prediction",
+                                  errors == 1 ? "an error" : fmt::format("{} errors", errors), first->problem.message,
+                                  first->problem.code),
+                      first->problem.place,
+                      {}});
+  return {};
 }
 
 // What a command uses of a resource is rounded up, to 2^-30 of its capacity.
@@ -97,6 +122,11 @@ Result<Predicted> predict(const Schedule& schedule, const PredictOptions& option
   PredictionSummary& summary = out.prediction.summary;
   out.cancelled = summary.cancelled;
   if (out.cancelled) return out;
+  if (!summary.deadlock)
+    if (const Result<void> checked = warn_of_errors(schedule, plan, progress, warnings); !checked) {
+      out.cancelled = true;
+      return out;
+    }
   out.report = make_report(out.prediction.timeline, {"all", "", {Time{0}, summary.makespan}});
   for (RankUse& use : out.report.ranks) use.peak_device_bytes = device_bytes(plan.of_rank(use.rank).expanded);
   summary.notes.insert(summary.notes.begin(), warnings.begin(), warnings.end());

@@ -123,6 +123,21 @@ TEST_F(ExitCodes, Sim) {
   EXPECT_FALSE(fs::exists(stave_ / "missing"));
 }
 
+// A copy that does not wait for what it reads is fast.
+TEST_F(ExitCodes, SimOfARaceSaysSo) {
+  write_text(stave_ / "race.stave",
+             "stave 1\nfunc @f(%a: in f32[4], %b: out f32[4], %c: out f32[4]) {\n"
+             "  %t = async_start (stream = computation 1) {\n    copy %a -> %b\n  }\n"
+             "  copy %b -> %c\n  async_done %t\n}\n");
+  const Ran text = stave_({"sim", "race.stave"});
+  EXPECT_EQ(text.exit, 0);
+  EXPECT_NE(text.out.find("warning: `stave check` finds an error here"), std::string::npos) << text.out << text.err;
+  const Json json(stave_({"sim", "race.stave", "--json"}).out);
+  EXPECT_EQ(json.at("$.problems[0].code"), "STV0917");
+  EXPECT_EQ(json.at("$.problems[0].severity"), "warning");
+  EXPECT_NE(json.at("$.makespan_ps"), "NULL");
+}
+
 TEST_F(ExitCodes, SimThatDeadlocksSaysWhoWaits) {
   const Ran text = stave_({"sim", "deadlock.stave", "--quiet"});
   EXPECT_TRUE(text.err.starts_with("deadlock.stave:4:3: error: deadlock: ")) << text.err;
