@@ -34,7 +34,8 @@ Cause cause_of(const TimelineIndex& index, SliceId slice, Time idle_begin) {
     case FlowKind::Stream:
     case FlowKind::Graph: break;
     case FlowKind::Collective:
-    case FlowKind::Buffer: return Cause::Other;
+    case FlowKind::Buffer:
+    case FlowKind::Room: return Cause::Other;
   }
   const TrackId from = timeline.slice(last->from).track;
   if (timeline.track(from).kind == TrackKind::Host) return Cause::Host;

@@ -7,7 +7,8 @@
 namespace stave::simulator {
 
 std::uint32_t Engine::add_device(const DeviceSpec& spec) {
-  devices_.push_back({Sms(spec.sms), spec.copy_engines, {}, {}, {}, {}, false, spec.copy_engines});
+  Device& device = devices_.emplace_back(Device{.sms = Sms(spec.sms)});
+  device.copy_engines_free = device.copy_engines = spec.copy_engines;
   return static_cast<std::uint32_t>(devices_.size() - 1);
 }
 
@@ -29,6 +30,8 @@ OpId Engine::new_op() {
   op.wanted = op.resident = op.retired = 0;
   op.started = op.moved = -1;
   op.unfinished = 0;
+  ++op.run;
+  op.waited_for = {};
   op.kernel = op.queued = op.over = false;
   op.activities.clear();
   return id;
@@ -307,6 +310,7 @@ void Engine::retire(OpId id, std::int64_t ctas) {
     device.sms.retire(id, op.footprint, static_cast<std::uint32_t>(ctas));
   else
     ++device.copy_engines_free;
+  device.freed_by[static_cast<std::size_t>(op.room)] = {id, op.run};
   mark(op.device);
 }
 
@@ -350,7 +354,11 @@ void Engine::place(OpId id, std::int64_t ctas, std::int64_t now) {
   changed(op.device);
   const std::int64_t before = op.resident;
   op.resident += ctas;
-  if (op.started < 0) op.started = now;
+  if (op.started < 0) {
+    op.started = now;
+    op.waited_for = devices_[op.device].freed_by[static_cast<std::size_t>(op.room)];
+    if (op.order.eligible < now && op.waited_for.op != none) late_.push_back(id);
+  }
   if (!op.kernel) {
     for (const ActivityId activity : op.activities) raise(activity, before, op.resident, now);
     return;
@@ -446,6 +454,7 @@ void Engine::settle(std::int64_t now) {
     for (const std::uint32_t device : admitting_) {
       devices_[device].dirty = false;
       admit(device, now);
+      devices_[device].freed_by = {};
     }
   }
   for (const std::uint32_t share : sharing_.solve(now)) reschedule(of_share_[share]);

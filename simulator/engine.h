@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <span>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "simulator/event_queue.h"
@@ -69,6 +70,12 @@ struct Rivalry {
 
 enum class Room : std::uint8_t { Sms, CopyEngine };
 
+// An op, and which of those that had its id.
+struct OpRun {
+  OpId op = none;
+  std::uint32_t run = 0;
+};
+
 struct OpState {
   std::uint32_t device = 0;
   Order order;
@@ -79,6 +86,8 @@ struct OpState {
   std::int64_t retired = 0;
   std::int64_t started = -1;  // its first CTA resident
   std::int64_t moved = -1;    // work began
+  std::uint32_t run = 0;
+  OpRun waited_for{};  // whose CTAs (or copy engine) it took over, if it waited for room
   std::uint32_t unfinished = 0;
   bool kernel = false;
   bool queued = false;
@@ -123,6 +132,8 @@ class Engine {
   // Devices where residents or rates changed since the last call, ascending; none unless observed.
   std::vector<std::uint32_t> take_changed();
 
+  // Ops that started since the last call, after a wait for room.
+  std::vector<OpId> take_late() { return std::exchange(late_, {}); }
   // Ops that ended since the last call of release; in a fixed order.
   std::vector<OpId>& finished() { return finished_; }
   const OpState& op(OpId id) const { return ops_[id]; }
@@ -173,9 +184,10 @@ class Engine {
   struct Device {
     Sms sms;
     std::uint32_t copy_engines_free = 0;
-    std::vector<OpId> waiting, waiting_copies;
-    std::vector<OpId> running;        // kernels that could yield
-    std::vector<Resident> residents;  // what has rivals
+    std::vector<OpId> waiting{}, waiting_copies{};
+    std::array<OpRun, 2> freed_by{};    // by Room: who left last in this instant
+    std::vector<OpId> running{};        // kernels that could yield
+    std::vector<Resident> residents{};  // what has rivals
     bool dirty = false;
     std::uint32_t copy_engines = 1;
     // Unhindered: of one SM, by threads, registers, shared memory and CTAs; of one engine.
@@ -226,7 +238,7 @@ class Engine {
   std::vector<char> observed_;  // by device: changed
   std::vector<std::uint32_t> changed_devices_;
   std::vector<ActivityId> rescheduled_;
-  std::vector<OpId> finished_;
+  std::vector<OpId> finished_, late_;
   std::uint32_t rivals_ = 0;
   std::vector<Rivalry> rivalries_;
 };

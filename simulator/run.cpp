@@ -158,6 +158,11 @@ void Run::handle(const Event& event) {
   }
 }
 
+// 0: that run of the op has not ended, or another one has since.
+std::uint32_t Run::ended_slice(const OpRun& run) const {
+  return run.op < ended_.size() && ended_[run.op].first == run.run ? ended_[run.op].second : 0;
+}
+
 void Run::finish_ops(std::int64_t now) {
   // Ending one may start others, which may end at once.
   while (!engine_.finished().empty()) {
@@ -180,6 +185,7 @@ Result<PredictionSummary> Run::run() {
       ++summary_.events_count;
     }
     engine_.settle(now);
+    for (const OpId op : engine_.take_late()) launches_[op].room_from = ended_slice(engine_.op(op).waited_for);
     finish_ops(now);
     if (options_.counters) sample(now);
     if (mismatch_) return Failure(*mismatch_);

@@ -116,6 +116,7 @@ class Run {
     const Costed* costed = nullptr;
     std::vector<std::uint32_t> transfers;
     std::vector<std::uint32_t> flows;
+    std::uint32_t room_from = 0;  // the slice that it waited for room of; 0: none, or one that has not ended yet
     FlowKind flow_kind = FlowKind::Event;
     std::uint32_t group_size = 1;
   };
@@ -169,6 +170,7 @@ class Run {
   Result<void> set_up();
   void handle(const Event& event);
   void finish_ops(std::int64_t now);
+  std::uint32_t ended_slice(const OpRun& run) const;
   void sample(std::int64_t now);
   std::int64_t gap(const Number& period) const;
   TimelineProblem to_row(const Problem& problem) const;
@@ -254,6 +256,7 @@ class Run {
   std::vector<Lane> lanes_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> stream_ids_;  // event id -> rank, stream
   std::vector<Launch> launches_;                                     // by op
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> ended_;       // by op: its last run that ended, and the slice
   std::vector<Transfer> transfers_;
   std::vector<std::uint32_t> free_transfers_;
   std::map<TransferKey, std::uint32_t> open_transfers_;

@@ -180,6 +180,10 @@ void Run::emit(const OpState& op, Launch& launch, std::int64_t now) {
                launch.graph_run == none ? FlowKind::Launch : FlowKind::Graph);
   for (const std::uint32_t from : launch.flows) record_.flow(launch.rank, from, launch.rank, slice, launch.flow_kind);
 
+  if (op.waited_for.op != none && op.started > launch.eligible)
+    if (const std::uint32_t from = launch.room_from != 0 ? launch.room_from : ended_slice(op.waited_for); from != 0)
+      record_.flow(launch.rank, from, launch.rank, slice, FlowKind::Room);
+
   const Expanded& expanded = *rank.expanded;
   if (std::optional<CopyDetail> detail = copy_of(expanded, expanded[CommandId{launch.command}])) {
     detail->slice = SliceId{slice};
@@ -206,6 +210,8 @@ void Run::emit(const OpState& op, Launch& launch, std::int64_t now) {
 void Run::end_launch(OpId op, std::int64_t now) {
   Launch launch = std::move(launches_[op]);
   emit(engine_.op(op), launch, now);
+  if (ended_.size() <= op) ended_.resize(launches_.size());
+  ended_[op] = {engine_.op(op).run, launch.host_slice};
   engine_.release(op);
   RankState& rank = ranks_[launch.rank];
   if (launch.comm != none) {

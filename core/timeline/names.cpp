@@ -11,7 +11,8 @@ namespace {
 constexpr std::string_view families[] = {"other",      "host",    "host_api", "compute", "gemm", "memory",
                                          "collective", "control", "stream",   "mark",    "idle"};
 constexpr std::string_view track_kinds[] = {"stream", "copy_engine", "link", "host", "range", "counter"};
-constexpr std::string_view flow_kinds[] = {"launch", "stream", "event", "host", "collective", "graph", "buffer"};
+constexpr std::string_view flow_kinds[] = {"launch",     "stream", "event",  "host",
+                                           "collective", "graph",  "buffer", "room"};
 constexpr std::string_view certainties[] = {"recorded", "inferred", "possible", "declared", "predicted"};
 constexpr std::string_view matches[] = {"ids", "order", "command"};
 constexpr std::string_view phases[] = {"warmup", "timed"};

@@ -92,8 +92,8 @@ struct Slice {
 static_assert(sizeof(Slice) == 40);
 
 // Stored as these numbers: append, never renumber.
-enum class FlowKind : std::uint8_t { Launch, Stream, Event, Host, Collective, Graph, Buffer };
-inline constexpr std::uint8_t flow_kind_count = 7;
+enum class FlowKind : std::uint8_t { Launch, Stream, Event, Host, Collective, Graph, Buffer, Room };
+inline constexpr std::uint8_t flow_kind_count = 8;
 std::string_view name_of(FlowKind kind);
 
 enum class Certainty : std::uint8_t { Recorded, Inferred, Possible, Declared, Predicted };

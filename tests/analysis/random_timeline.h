@@ -54,7 +54,7 @@ inline Timeline random_timeline() {
   for (int i = 0; i < flows; ++i)
     made.flow(*rc::gen::elementOf(slices), *rc::gen::elementOf(slices),
               *rc::gen::element(FlowKind::Launch, FlowKind::Stream, FlowKind::Event, FlowKind::Host,
-                                FlowKind::Collective, FlowKind::Graph, FlowKind::Buffer));
+                                FlowKind::Collective, FlowKind::Graph, FlowKind::Buffer, FlowKind::Room));
   return std::move(made.timeline);
 }
 

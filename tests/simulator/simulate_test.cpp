@@ -128,6 +128,31 @@ func @f(%s: in u8[1000000], %d: out u8[1000000], %e: out u8[1000000]) {
   EXPECT_NEAR(static_cast<double>(p.summary.makespan.count()), 10e6, 5);
 }
 
+// Who waits for SMs has an edge from the kernel whose CTAs it takes over, and one that finds room has none.
+TEST(Simulate, AWaitForSmsNamesWhoHeldThem) {
+  const auto text = [](int ctas) {
+    const std::string kernel = fmt::format(
+        "kernel %a -> %b (source = @s, entry = \"k\", grid = [{}, 1, 1], block = [1024, 1, 1], shared_memory = 200000, "
+        "cost = {{time = 1000}})\n",
+        ctas);
+    return std::string(one_rank) + "source @s = ptx \"k\"\nfunc @f(%a: in f32[4], %b: out f32[4]) {\n" +
+           "  %t = async_start (stream = computation 0) {\n" + kernel + "  }\n" + kernel + "  async_done %t\n}\n";
+  };
+  const auto rooms = [](const Prediction& p) {
+    std::vector<SliceFlow> found;
+    for (const SliceFlow& flow : p.timeline.flows())
+      if (flow.kind == FlowKind::Room) found.push_back(flow);
+    return found;
+  };
+  const Prediction waits = predict(text(10), plain_machine(1));
+  EXPECT_EQ(waits.summary.makespan.count(), 2000);
+  const std::vector<SliceFlow> found = rooms(waits);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(waits.timeline.slice(found[0].from).end(), waits.timeline.slice(found[0].to).start);
+  EXPECT_EQ(waits.timeline.slice(found[0].to).start.count(), 1000);
+  EXPECT_TRUE(rooms(predict(text(5), plain_machine(1))).empty());
+}
+
 // Where each pair of devices has a link of its own, two neighbours are not on one link, equal ranks or not.
 TEST(Simulate, LinksToTwoPeersAreTwo) {
   const std::string text = R"(stave 1
@@ -284,6 +309,8 @@ RC_GTEST_PROP(Simulate, StreamsAreOrderedAndFlowsHold, ()) {
     RC_ASSERT(flow.certainty == Certainty::Predicted);
     if (flow.kind == FlowKind::Collective)
       RC_ASSERT(to.end() >= from.start);
+    else if (flow.kind == FlowKind::Room)  // whose last CTAs may leave later
+      RC_ASSERT(to.start > from.start && to.track != from.track);
     else
       RC_ASSERT(to.start >= from.end());
   }
