@@ -89,6 +89,9 @@ Run define_sim(CLI::App& app) {
   app.add_option("-o,--output", options->output_file,
                  "Store the predicted timeline in this run file; a run file that is there is replaced")
       ->type_name("FILE");
+  app.add_option("--label", options->predict.label, "The run's name in the file, and in reports of it")
+      ->type_name("NAME")
+      ->capture_default_str();
   app.add_flag("--counters", options->predict.simulate.counters,
                "Store counters of each device: SMs held, memory and link bandwidth in use");
   app.add_flag("-y,--yes", options->yes, "With -o: replace a file of any kind");

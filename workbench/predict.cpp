@@ -21,7 +21,7 @@ RunInfo run_info(const Schedule& schedule, const Predicted& predicted) {
   options.field("observer_cupti", predicted.options.simulate.observer_cupti);
   options.field("peak_device_bytes", predicted.peak_device_bytes).end_object();
   RunInfo info;
-  info.label = "predicted";
+  info.label = predicted.options.label;
   info.kind = RunKind::Predicted;
   info.mode = name_of(predicted.options.mode);
   info.world_size = static_cast<std::uint32_t>(predicted.ranks);
@@ -103,6 +103,10 @@ Result<Predicted> predict(const Schedule& schedule, const PredictOptions& option
         "others",
         plan.ranks(), machine.name, machine.devices());
   Problems warnings;
+  // Who edits a machine file must know what an edit does not change.
+  if (options.machine.find('/') != std::string::npos || options.machine.ends_with(".toml"))
+    for (const std::string& note : table_notes(machine))
+      warnings.push_back({Severity::Note, "STV0918", note, {.file = machine.file}, {}});
   std::int64_t peak = 0;
   for (const RankClass& rank_class : plan.classes) peak = std::max(peak, device_bytes(rank_class.expanded));
   if (static_cast<double>(peak) > machine.device.memory_bytes.value)
@@ -190,8 +194,8 @@ std::string predict_text(const Schedule& schedule, const Predicted& predicted) {
                        duration_text(worst->exposed_communication), worst->rank);
   if (const std::optional<Bound>& bound = predicted.bound)
     if (const auto part = percent(bound->time, predicted.prediction.summary.makespan))
-      out += fmt::format("\nbound    {} by the {}, {:.1f} % of the makespan", duration_text(bound->time), bound->by,
-                         *part);
+      out += fmt::format("\nbound    {} by the {}, {:.1f} % of the makespan{}", duration_text(bound->time), bound->by,
+                         *part, *part >= 99 ? ": only a changed schedule can be faster" : "");
   if (const std::optional<JitterResult>& jitter = predicted.jitter)
     out += fmt::format("\njitter   {} to {} over {} runs{}", duration_text(jitter->low), duration_text(jitter->high),
                        predicted.options.jitter,
@@ -217,7 +221,7 @@ std::string predict_json(const Schedule& schedule, const Predicted& predicted,
     problems.push_back(flattened(*std::move(deadlock)));
   begin_document(json, "stave.sim/1", problems);
   json.key("run");
-  write_run(json, {.label = "predicted",
+  write_run(json, {.label = predicted.options.label,
                    .kind = "predicted",
                    .mode = std::string(name_of(predicted.options.mode)),
                    .file = output.value_or(""),

@@ -17,6 +17,7 @@ struct PredictOptions {
   ParamValues params{};
   std::string machine = "h200-x2";  // a name or a file
   Mode mode = Mode::Eager;
+  std::string label = "predicted";  // the run's name in a file
   SimulateOptions simulate{};
   std::uint32_t jitter = 0;  // further predictions with seeded host jitter; 0: none
 };

@@ -138,6 +138,15 @@ TEST_F(ExitCodes, SimOfARaceSaysSo) {
   EXPECT_NE(json.at("$.makespan_ps"), "NULL");
 }
 
+TEST_F(ExitCodes, SimOnAMachineFileSaysWhatItsTablesWinOver) {
+  const Json named(stave_({"sim", "good.stave", "--json"}).out);
+  EXPECT_EQ(named.at("$.problems"), "[]");
+  const Json file(stave_({"sim", "good.stave", "--machine", STAVE_SOURCE_DIR "/machines/h200-x2.toml", "--json"}).out);
+  EXPECT_EQ(file.at("$.problems[0].code"), "STV0918");
+  EXPECT_EQ(file.at("$.problems[0].severity"), "note");
+  EXPECT_EQ(file.at("$.makespan_ps"), named.at("$.makespan_ps"));
+}
+
 TEST_F(ExitCodes, SimThatDeadlocksSaysWhoWaits) {
   const Ran text = stave_({"sim", "deadlock.stave", "--quiet"});
   EXPECT_TRUE(text.err.starts_with("deadlock.stave:4:3: error: deadlock: ")) << text.err;
