@@ -37,6 +37,7 @@ class Costs {
 
   const Plan& plan_;
   const Machine& machine_;
+  GemmTimes gemm_times_;
   std::vector<std::string> rival_names_;
   std::vector<std::vector<Costed>> alone_;  // by class and command
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::size_t, bool>, Costed> together_;

@@ -81,7 +81,7 @@ Result<Demand> demand_of(const Gemm& op, const DemandOf& context) {
   const TileShape tile = gemm_tile(shape, m, n, batch, ctas);
   d.tiles = batch * ceil_div(m, tile.rows) * ceil_div(n, tile.columns);
   // A batch of products is timed as one that is as much taller: assumed, no table has batches.
-  const TimeEstimate estimate = gemm_time(machine, name_of(a.dtype), batch * m, n, k, op.sm_count);
+  const TimeEstimate& estimate = context.gemm_times.of(a.dtype, batch * m, n, k, op.sm_count);
   d.time = estimate.time;
   d.source = estimate.source;
   d.extrapolated = estimate.extrapolated || batch > 1;
@@ -227,6 +227,12 @@ template <class>
 struct AlwaysFalse : std::false_type {};
 
 }  // namespace
+
+const TimeEstimate& GemmTimes::of(Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k, int sm_count) {
+  const auto [at, fresh] = known_.try_emplace({dtype, m, n, k, sm_count});
+  if (fresh) at->second = gemm_time(machine_, name_of(dtype), m, n, k, sm_count);
+  return at->second;
+}
 
 Result<Demand> demand_of(const DemandOf& context) {
   return std::visit(

@@ -2,12 +2,15 @@
 // takes follows from who else is there. Formulas and constants: docs/models.md.
 #pragma once
 
+#include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/base/result.h"
 #include "core/ir/expanded.h"
 #include "core/machine/machine.h"
+#include "core/machine/times.h"
 #include "core/timeline/family.h"
 #include "simulator/engine.h"
 
@@ -49,8 +52,21 @@ struct Demand {
   Work tile_work() const;
 };
 
+// Times of products by shape: a schedule has few, and each looks at every row of a table.
+class GemmTimes {
+ public:
+  explicit GemmTimes(const Machine& machine) : machine_(machine) {}
+
+  const TimeEstimate& of(Dtype dtype, std::int64_t m, std::int64_t n, std::int64_t k, int sm_count);
+
+ private:
+  const Machine& machine_;
+  std::map<std::tuple<Dtype, std::int64_t, std::int64_t, std::int64_t, int>, TimeEstimate> known_;
+};
+
 struct DemandOf {
   const Machine& machine;
+  GemmTimes& gemm_times;
   const Expanded& expanded;
   const Command& command;
   std::size_t ranks = 1;       // collectives: of the group
