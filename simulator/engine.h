@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/units.h"
 #include "simulator/event_queue.h"
 #include "simulator/sharing.h"
 #include "simulator/sms.h"
