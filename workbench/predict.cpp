@@ -19,7 +19,10 @@ RunInfo run_info(const Schedule& schedule, const Predicted& predicted) {
   JsonWriter options;
   options.begin_object().field("network_model", predicted.options.simulate.network_model);
   options.field("observer_cupti", predicted.options.simulate.observer_cupti);
-  options.field("peak_device_bytes", predicted.peak_device_bytes).end_object();
+  options.field("peak_device_bytes", predicted.peak_device_bytes);
+  const std::optional<Bound>& bound = predicted.bound;
+  options.field("bound_ps", bound ? std::optional(bound->time.count()) : std::nullopt);
+  options.field("bound_by", bound ? std::optional(bound->by) : std::nullopt).end_object();
   RunInfo info;
   info.label = predicted.options.label;
   info.kind = RunKind::Predicted;
