@@ -108,7 +108,8 @@ Result<void> fill_enums(sqlite::Database& database) {
   TRY_VOID(insert.run("slice_flag"sv, slice_flags::clamped, "clamped"sv));
   TRY_VOID(insert.run("slice_flag"sv, slice_flags::orphan, "orphan"sv));
   TRY_VOID(insert.run("slice_flag"sv, slice_flags::extrapolated, "extrapolated"sv));
-  return insert.run("slice_flag"sv, slice_flags::guessed_command, "guessed_command"sv);
+  TRY_VOID(insert.run("slice_flag"sv, slice_flags::guessed_command, "guessed_command"sv));
+  return insert.run("slice_flag"sv, slice_flags::waits, "waits"sv);
 }
 
 }  // namespace

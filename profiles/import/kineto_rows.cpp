@@ -111,11 +111,11 @@ void KinetoRows::call(const TraceEvent& event, Slice slice) {
   slice.track = host_track(event, TrackKind::Host);
   slice.family = Family::HostApi;
   slice.lane = api_lane;
+  const HostWait wait = host_wait(event.name.text);
+  if (only_waits(wait)) slice.flags |= slice_flags::waits;
   const SliceId id = add(event, slice);
   ++report_.calls;
-  const HostWait wait = host_wait(event.name.text);
-  if (wait == HostWait::Device || wait == HostWait::Some)
-    probe_.host_waits.set_slice(slice.start - shift_, slice.end() - shift_, id);
+  if (only_waits(wait)) probe_.host_waits.set_slice(slice.start - shift_, slice.end() - shift_, id);
   const std::optional<std::int64_t> correlation = integer(event.argument("correlation"));
   rows_.add(ApiDetail{.slice = id, .correlation = correlation});
   if (!correlation) return;

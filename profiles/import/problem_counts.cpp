@@ -11,7 +11,8 @@ void ProblemCounts::say(const ProblemKind& kind, const At& at, std::string_view 
   // An error's message may begin as the kind's does: "damaged: ".
   const std::string_view before = kind.message.substr(0, kind.message.find("{}"));
   if (!before.empty() && text.starts_with(before)) text.remove_prefix(before.size());
-  const auto [place, added] = counted_.try_emplace({std::string(kind.code), std::string(at.file), std::string(text)});
+  const auto [place, added] = counted_.try_emplace(
+      {std::string(kind.code), std::string(at.file), std::string(text.empty() ? kind.message : text)});
   Counted& counted = place->second;
   counted.count += by;
   if (!added) return;

@@ -43,8 +43,11 @@ inline constexpr ProblemKind before_launch{"STV0749", Warning, false,
                                            "differ"};
 inline constexpr ProblemKind shared_correlation{
     "STV0750", Warning, false, "{} correlation ids stand for several calls of one process; joined with the last one"};
-inline constexpr ProblemKind contradicted{"STV0751", Note, false,
-                                          "{} waits for events contradict the times; no edges for those"};
+inline constexpr ProblemKind contradicted_streams{
+    "STV0751", Note, false, "{} waits of streams for events contradict the times; no edges for those"};
+inline constexpr ProblemKind contradicted_host{
+    "STV0751", Note, false,
+    "{} waits of the host ended more than 30 us before what they waited for; no edges for those"};
 inline constexpr ProblemKind no_kernels{"STV0752", Warning, false, "no kernels were recorded"};
 inline constexpr ProblemKind graph_level{
     "STV0753", Warning, true,
@@ -99,7 +102,7 @@ class ProblemCounts {
     std::string row;
     std::optional<std::int64_t> byte;
   };
-  // Key: code, file for those that are counted by file, text.
+  // Key: code, file for those that are counted by file, text, else the kind's: a code may have two.
   std::map<std::tuple<std::string, std::string, std::string>, Counted> counted_;
   bool data_lost_ = false;
 };
