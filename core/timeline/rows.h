@@ -66,6 +66,9 @@ struct TimelineCommand {
   friend bool operator==(const TimelineCommand&, const TimelineCommand&) = default;
 };
 
+// The last element of a command's path, which labels its slices: "wgrad" or "gemm#2[s=3]".
+constexpr std::string_view last_of_path(std::string_view key) { return key.substr(key.rfind('/') + 1); }
+
 namespace slice_flags {
 inline constexpr std::uint8_t clamped = 1;          // times were outside their parent or the recording
 inline constexpr std::uint8_t orphan = 2;           // its launch was not recorded
