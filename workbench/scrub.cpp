@@ -44,6 +44,7 @@ Result<Scrubbed> scrub(const ScrubJob& job, Progress* progress) {
     return error_at({.file = job.output}, "STV0971", "it is the file that would be read; name another with -o");
   if (!job.replace && fs::exists(job.output, error))
     return error_at({.file = job.output}, "STV0971", "it exists; --yes replaces it");
+  TRY_VOID(check_folder_of(job.output));
   if (progress != nullptr) progress->begin("scrubbing");
   Scrubbed scrubbed;
   Result<StoreReader> reader = open_store(job.input);
@@ -54,7 +55,8 @@ Result<Scrubbed> scrub(const ScrubJob& job, Progress* progress) {
   if (reader) {
     scrubbed.kind = "run";
     scrubbed.problems = reader->problems();
-    TRY_VOID(scrub_run_file(*reader, unfinished.path, scrubbed, progress));
+    Result<void> done = scrub_run_file(*reader, unfinished.path, scrubbed, progress);
+    if (!done) return Failure(told_of(job.output, unfinished.path, std::move(done).problems()));
   } else {
     scrubbed.kind = "nsys";
     const Result<void> done = reader.problems()[0].code == "STV0703"
@@ -63,7 +65,7 @@ Result<Scrubbed> scrub(const ScrubJob& job, Progress* progress) {
     if (!done && (done.problems()[0].code == "STV0703" || done.problems()[0].code == "STV0731"))
       return error_at({.file = job.input}, "STV0970",
                       "neither a run file nor an SQLite export of Nsight Systems: nothing else can be scrubbed");
-    if (!done) return Failure(done.problems());
+    if (!done) return Failure(told_of(job.output, unfinished.path, done.problems()));
   }
   TRY_VOID(publish_file(unfinished.path, job.output));
   return scrubbed;

@@ -123,6 +123,25 @@ TEST_F(ExitCodes, Sim) {
   EXPECT_FALSE(fs::exists(stave_ / "missing"));
 }
 
+// The file that was asked for, not what it is written as.
+TEST_F(ExitCodes, AMissingFolderIsNamed) {
+  expect_success({"sim", "examples/ring_matmul_2.stave", "-o", "ring.sqlite"});
+  const auto error = [&](const std::vector<std::string>& arguments) {
+    const Ran ran = stave_(arguments);
+    EXPECT_EQ(ran.exit, 3) << ran.err;
+    return ran.err;
+  };
+  const std::string words = ": error: cannot write: the folder missing does not exist [STV0702]\n";
+  EXPECT_EQ(error({"sim", "good.stave", "-o", "missing/x.sqlite"}), "missing/x.sqlite" + words);
+  EXPECT_EQ(error({"export", "ring.sqlite", "-o", "missing/x.svg"}), "missing/x.svg" + words);
+  EXPECT_EQ(error({"scrub", "ring.sqlite", "-o", "missing/x.sqlite"}), "missing/x.sqlite" + words);
+  EXPECT_EQ(error({"import", "examples/trace.json", "-o", "missing/x.sqlite"}), "missing/x.sqlite" + words);
+  EXPECT_EQ(error({"sim", "good.stave", "-o", "good.stave/x.sqlite"}),
+            "good.stave/x.sqlite: error: cannot write: good.stave is not a folder [STV0702]\n");
+  if (!fs::exists("/proc/self")) return;  // where nobody may write
+  EXPECT_TRUE(error({"sim", "good.stave", "-o", "/proc/x.sqlite"}).starts_with("/proc/x.sqlite: error: unable"));
+}
+
 TEST_F(ExitCodes, SimThatDeadlocksSaysWhoWaits) {
   const Ran text = stave_({"sim", "deadlock.stave", "--quiet"});
   EXPECT_TRUE(text.err.starts_with("deadlock.stave:4:3: error: deadlock: ")) << text.err;
