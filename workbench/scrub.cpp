@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/base/in_number.h"
 #include "core/base/utf8.h"
 #include "profiles/store_file.h"
 #include "workbench/report_json.h"
@@ -26,7 +27,7 @@ void write_counts(JsonWriter& json, std::string_view key, const std::map<std::st
   json.key(key).begin_array();
   for (const auto& [what, count] : counts) {
     json.begin_object();
-    json.field("what", what).field("count", count).end_object();
+    json.field("what", in_number(what, 2)).field("count", count).end_object();
   }
   json.end_array();
 }
@@ -78,7 +79,7 @@ std::string scrub_text(const Scrubbed& scrubbed, const ScrubJob& job) {
     if (std::ranges::all_of(counts, [](const auto& one) { return one.second == 0; })) return;
     out += fmt::format("{}:\n", title);
     for (const auto& [what, count] : counts)
-      if (count > 0) out += fmt::format("{:>10} {}\n", count, printable(what));
+      if (count > 0) out += fmt::format("{:>10} {}\n", count, printable(in_number(what, count)));
   };
   lines("left out", scrubbed.left_out);
   lines("replaced in what stays", scrubbed.replaced);

@@ -332,6 +332,17 @@ TEST(Nsys, NothingOfAHostileFileRuns) {
   EXPECT_EQ(std::to_string(std::filesystem::file_size(folder / "a.sqlite")), size_before);
 }
 
+TEST(Nsys, WhatIsCountedOnceIsInTheSingular) {
+  const auto message = [](const std::string& rows) {
+    const ImportedTimeline trace = import_sql(meta + strings + runtime + kernels() + rows);
+    return trace.report.problems.empty() ? "none" : trace.report.problems[0].message;
+  };
+  const std::string place = " the recording started later; first in CUPTI_ACTIVITY_KIND_KERNEL row 1";
+  EXPECT_EQ(message(kernel_row(1, 2, 3)), "1 GPU record without the call that launched it:" + place);
+  EXPECT_EQ(message(kernel_row(1, 2, 3) + kernel_row(2, 3, 4)),
+            "2 GPU records without the call that launched them:" + place);
+}
+
 TEST(Nsys, OtherDatabasesAreNoExports) {
   EXPECT_EQ(import_sql("CREATE TABLE t(a)").code(), "STV0731");
   EXPECT_EQ(import_sql(meta).code(), "STV0731");
