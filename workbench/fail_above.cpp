@@ -9,7 +9,10 @@ namespace stave {
 namespace {
 
 // "2.709 ms (2708985123 ps)": as a report has it, and as its JSON has.
-std::string exact_text(Picoseconds value) { return fmt::format("{} ({} ps)", duration_text(value), value.count()); }
+std::string exact_text(Picoseconds value) {
+  const std::string text = duration_text(value), exact = fmt::format("{} ps", value.count());
+  return text == exact ? text : fmt::format("{} ({})", text, exact);
+}
 
 }  // namespace
 

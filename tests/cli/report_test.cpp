@@ -61,7 +61,7 @@ TEST(ReportProgram, QuietPrintsErrorsOnly) {
   }
   const Ran above = stave({"report", "run.sqlite", "-q", "--fail-above", "makespan_ps=1"});
   EXPECT_EQ(above.exit, 1);
-  EXPECT_EQ(above.err, "error: makespan_ps is 10, above the limit of 1 [STV1901]\n");
+  EXPECT_EQ(above.err, "error: makespan_ps is 10 ps, above the limit of 1 ps [STV1901]\n");
 }
 
 TEST(ReportProgram, AFileForAnotherVerbNamesThatVerb) {

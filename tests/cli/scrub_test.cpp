@@ -127,7 +127,7 @@ TEST(Scrub, OfAnExportOfNsightCopiesOnlyWhatIsListed) {
   sqlite3_close(handle);
   const Ran ran = stave({"scrub", "trace.sqlite", "-o", "shared.sqlite"});
   ASSERT_EQ(ran.exit, 0) << ran.err;
-  EXPECT_NE(ran.out.find("1 rows of table TARGET_INFO_SYSTEM_ENV"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("1 row of table TARGET_INFO_SYSTEM_ENV"), std::string::npos) << ran.out;
   expect_clean(stave / "shared.sqlite");
   const Ran imported = stave({"import", "shared.sqlite", "-o", "run.sqlite", "--json"});
   EXPECT_EQ(imported.exit, 0) << imported.err;
