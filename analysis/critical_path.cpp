@@ -42,7 +42,9 @@ std::vector<PathPart> critical_path(const TimelineIndex& index, Interval window,
       begin = own_start;
       before = predecessors.last(at->slice, begin);
     }
-    add(PathPart::Kind::Work, at->slice, begin, at->until, before ? before->certainty : track_order);
+    const bool waits = (slice.flags & slice_flags::waits) != 0;
+    add(waits ? PathPart::Kind::Gap : PathPart::Kind::Work, at->slice, begin, at->until,
+        before ? before->certainty : track_order);
     const Time reached = before ? std::max(before->until, window.begin) : window.begin;
     add(PathPart::Kind::Gap, at->slice, reached, begin, before ? before->certainty : track_order);
     if (!before) break;

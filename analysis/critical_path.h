@@ -14,10 +14,10 @@ namespace stave {
 struct PathPart {
   enum class Kind : std::uint8_t {
     Work,  // the slice ran
-    Gap,   // nothing on the chain ran: launch latency, the gap between kernels, or unknown
+    Gap,   // nothing on the chain ran: launch latency, the gap between kernels, a host that only waited, or unknown
   };
   Kind kind = Kind::Work;
-  SliceId slice;  // Gap: the slice that came after
+  SliceId slice;  // Gap: the slice that came after, or the call that waited
   Time start{};
   Picoseconds duration{};
   Certainty certainty = Certainty::Predicted;  // of the edge towards the part before

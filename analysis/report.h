@@ -23,6 +23,8 @@ struct Window {
   Interval span{};
 };
 Result<Window> window_of(const Timeline& timeline, std::string_view text);
+// "1.5ms", with one of ps, ns, us, ms and s; none if it is no such time.
+std::optional<Picoseconds> time_with_unit(std::string_view text);
 
 // A step's window is the time that the run says, which for a trace is the host's. STV1913,
 // a note: how much of the work on devices there is of other steps, if any is.

@@ -13,22 +13,6 @@ namespace {
 
 constexpr std::string_view code = "STV1900";
 
-// "1.5ms" in picoseconds; none if it is not a time.
-std::optional<Time> time_of(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    double ps;
-  };
-  static constexpr Unit units[] = {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{}) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  for (const Unit& u : units)
-    if (u.name == unit && number >= 0 && number * u.ps < 9e18) return picoseconds(number * u.ps * 1e-12);
-  return std::nullopt;
-}
-
 Interval hull_of(const Timeline& timeline, auto&& belongs) {
   Interval hull{Time::max(), Time::min()};
   for (const Slice& slice : timeline.slices()) {
@@ -60,7 +44,7 @@ Result<Window> between(const Timeline& timeline, std::string_view text, std::siz
   const std::string_view texts[] = {text.substr(0, dots), text.substr(dots + 2)};
   Time times[2];
   for (const std::size_t i : {0U, 1U}) {
-    const std::optional<Time> time = time_of(texts[i]);
+    const std::optional<Picoseconds> time = time_with_unit(texts[i]);
     if (!time)
       return error_at({}, code,
                       "--window {}: `{}` is no time; write a number with a unit (ps, ns, us, ms, s), as in {}", text,
@@ -76,6 +60,21 @@ Result<Window> between(const Timeline& timeline, std::string_view text, std::siz
 }
 
 }  // namespace
+
+std::optional<Picoseconds> time_with_unit(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double ps;
+  };
+  static constexpr Unit units[] = {{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}, {"s", 1e12}};
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  for (const Unit& u : units)
+    if (u.name == unit && number >= 0 && number * u.ps < 9e18) return picoseconds(number * u.ps * 1e-12);
+  return std::nullopt;
+}
 
 Result<Window> window_of(const Timeline& timeline, std::string_view text) {
   if (text.empty() || text == "all") return Window{"all", "", whole(timeline)};

@@ -90,7 +90,8 @@ Run define_compare(CLI::App& app) {
       ->type_name("FILE.html");
   app.add_flag("-y,--yes", options->yes, "With --html: replace a file of any kind");
   app.add_option("--fail-above", options->fail_above,
-                 "METRIC=LIMIT: exit 1 if delta_ps, delta_pct, abs_delta_pct, slower_pct (0 unless B is slower by more "
+                 "METRIC=LIMIT: exit 1 if delta_ps (as 20us, or picoseconds), delta_pct, abs_delta_pct, slower_pct (0 "
+                 "unless B is slower by more "
                  "than the noise), only_a_count or only_b_count is above it")
       ->allow_extra_args(false);
   add_output_options(app, options->output);

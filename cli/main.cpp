@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -7,6 +9,7 @@
 
 #include "cli/common.h"
 #include "cli/verbs.h"
+#include "core/text/nearest.h"
 
 namespace {
 
@@ -14,6 +17,20 @@ bool asks_for_json(int argc, char** argv) {
   for (int i = 1; i < argc; ++i)
     if (std::string_view(argv[i]) == "--json") return true;
   return false;
+}
+
+// The first option that nobody knows, else the first word; words may be values of such options.
+std::string unknown_words(const CLI::App& program) {
+  const std::vector<std::string> left = program.remaining(true);
+  const auto option = std::find_if(left.begin(), left.end(),
+                                   [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
+  if (option == left.end()) return fmt::format("'{}' is one argument too many", left.empty() ? "" : left.front());
+  const std::string name = option->substr(0, option->find('='));
+  const std::vector<CLI::App*> verbs = program.get_subcommands();
+  std::vector<std::string> known;
+  for (const CLI::Option* each : (verbs.empty() ? program : *verbs.front()).get_options())
+    for (const std::string& long_name : each->get_lnames()) known.push_back("--" + long_name);
+  return fmt::format("unknown option {}{}", name, stave::did_you_mean(name, known));
 }
 
 }  // namespace
@@ -50,8 +67,13 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& asked) {
     return app.exit(asked);
   } catch (const CLI::ParseError& error) {
-    const int code = usage_error(error.what(), {.json = asks_for_json(argc, argv)});
-    if (!asks_for_json(argc, argv)) note("Run `stave --help` or `stave VERB --help`.\n");
+    // What seems to be missing may be there under a wrong name.
+    const bool extra = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+                       (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !app.remaining(true).empty());
+    const int code = usage_error(extra ? unknown_words(app) : error.what(), {.json = asks_for_json(argc, argv)});
+    // What does not begin with - is a verb that there is.
+    const std::string verb = argc > 1 && argv[1][0] != '-' ? fmt::format("{} ", argv[1]) : "";
+    if (!asks_for_json(argc, argv)) note(fmt::format("Run `stave {}--help`.\n", verb));
     return code;
   }
   for (const auto& [sub, run] : runs) {

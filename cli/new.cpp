@@ -2,11 +2,13 @@
 #include <unistd.h>
 
 #include <memory>
+#include <vector>
 
 #include "cli/common.h"
 #include "cli/verbs.h"
 #include "core/base/files.h"
 #include "core/base/utf8.h"
+#include "core/text/nearest.h"
 #include "workbench/templates.h"
 
 namespace stave::cli {
@@ -39,7 +41,10 @@ int write_template(const NewOptions& options) {
     if (path != "-") print(fmt::format("wrote {0}; try: stave sim {0}\n", printable(path)));
     return exit_ok;
   }
-  return usage_error(fmt::format("no template '{}'; `stave new` lists them", options.name));
+  std::vector<std::string_view> names;
+  for (const Template& t : templates()) names.push_back(t.name);
+  return usage_error(
+      fmt::format("no template '{}'; `stave new` lists them{}", options.name, did_you_mean(options.name, names)));
 }
 
 }  // namespace

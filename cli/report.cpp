@@ -81,7 +81,8 @@ Run define_report(CLI::App& app) {
       ->type_name("FILE.html");
   app.add_flag("-y,--yes", options->yes, "With --html: replace a file of any kind");
   app.add_option("--fail-above", options->fail_above,
-                 "METRIC=LIMIT: exit 1 if makespan_ps, exposed_communication_ps or arrival_wait_ps is above it")
+                 "METRIC=LIMIT: exit 1 if makespan_ps, step_median_ps, exposed_communication_ps or arrival_wait_ps is "
+                 "above it; LIMIT is a time, as 1.5ms, or picoseconds")
       ->allow_extra_args(false);
   add_output_options(app, options->output);
   return [options] { return report(*options); };

@@ -108,7 +108,8 @@ Result<void> fill_enums(sqlite::Database& database) {
   TRY_VOID(insert.run("slice_flag"sv, slice_flags::clamped, "clamped"sv));
   TRY_VOID(insert.run("slice_flag"sv, slice_flags::orphan, "orphan"sv));
   TRY_VOID(insert.run("slice_flag"sv, slice_flags::extrapolated, "extrapolated"sv));
-  return insert.run("slice_flag"sv, slice_flags::guessed_command, "guessed_command"sv);
+  TRY_VOID(insert.run("slice_flag"sv, slice_flags::guessed_command, "guessed_command"sv));
+  return insert.run("slice_flag"sv, slice_flags::waits, "waits"sv);
 }
 
 }  // namespace
@@ -139,6 +140,24 @@ Result<sqlite::Database> create_run_file(const std::string& path) {
   TRY_VOID(fill_enums(database));
   TRY_VOID(transaction.commit());
   return database;
+}
+
+Result<void> check_folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos || slash == 0) return {};
+  const std::string folder = path.substr(0, slash);
+  struct stat info {};
+  const int why = ::stat(folder.c_str(), &info) == 0 ? 0 : errno;
+  if (why == ENOENT) return error_at({.file = path}, "STV0702", "cannot write: the folder {} does not exist", folder);
+  if (why == ENOTDIR || (why == 0 && !S_ISDIR(info.st_mode)))
+    return error_at({.file = path}, "STV0702", "cannot write: {} is not a folder", folder);
+  return {};
+}
+
+Problems told_of(const std::string& path, const std::string& partial, Problems problems) {
+  for (Problem& problem : problems)
+    if (problem.place.file.starts_with(partial)) problem.place.file = path;
+  return problems;
 }
 
 Result<void> remove_database(const std::string& path) {

@@ -15,6 +15,13 @@ Result<sqlite::Database> open_run_file(const std::string& path, sqlite::Access a
 // An empty database with the tables and views of the schema.
 Result<sqlite::Database> create_run_file(const std::string& path);
 
+// STV0702 if there is no folder for `path` to lie in.
+Result<void> check_folder_of(const std::string& path);
+
+// What went wrong with `partial`, or a file that SQLite keeps beside it, told of the
+// file that it would have become: nobody asked for another.
+Problems told_of(const std::string& path, const std::string& partial, Problems problems);
+
 // Removes a database and what SQLite keeps beside it; missing files are no error.
 Result<void> remove_database(const std::string& path);
 

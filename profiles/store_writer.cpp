@@ -97,6 +97,7 @@ StoreWriter::~StoreWriter() = default;
 
 Result<StoreWriter> StoreWriter::create(const std::string& path, const RunInfo& run, IfExists if_exists) {
   if (path.empty()) return error_at({}, "STV0702", "a run file needs a name");
+  TRY_VOID(check_folder_of(path));
   if (run.label.empty()) return error_at({.file = path}, "STV0708", "a run needs a label");
   std::error_code error;
   const auto kind = std::filesystem::status(path, error).type();
@@ -104,8 +105,10 @@ Result<StoreWriter> StoreWriter::create(const std::string& path, const RunInfo& 
     return error_at({.file = path}, "STV0702", "a run is stored in a regular file; this is a folder or a device");
   Result<StoreWriter> writer = start(path, run, if_exists);
   // Nothing was recorded yet that a reader of NAME.partial could want.
-  if (!writer) (void)remove_database(path + ".partial");
-  return writer;
+  if (writer) return writer;
+  const std::string partial = path + ".partial";
+  (void)remove_database(partial);
+  return Failure(told_of(path, partial, std::move(writer).problems()));
 }
 
 Result<StoreWriter> StoreWriter::start(const std::string& path, const RunInfo& run, IfExists if_exists) {

@@ -63,6 +63,7 @@ Result<Exported> export_run(const ExportJob& job, Progress* progress) {
     return error_at({.file = job.output}, "STV0962", "it is the run that would be read; name another with -o");
   if (!job.replace && std::filesystem::exists(job.output, error))
     return error_at({.file = job.output}, "STV0962", "it exists; --yes replaces it");
+  TRY_VOID(check_folder_of(job.output));
   TRY(const StoreReader reader, open_store(job.run_file));
   if (reader.runs().empty()) return error_at({.file = job.run_file}, "STV0709", "it holds no run");
   StoredRun run = reader.runs().front();
@@ -89,7 +90,9 @@ Result<Exported> export_run(const ExportJob& job, Progress* progress) {
                               .base_unix_ns = run.info.base_unix_ns,
                               .world_size = run.info.world_size,
                               .width = job.width};
-  TRY(exported.report, exported.exporter->write(cursor, options, partial.path(), progress));
+  Result<ExportReport> written = exported.exporter->write(cursor, options, partial.path(), progress);
+  if (!written) return Failure(told_of(job.output, partial.path(), std::move(written).problems()));
+  exported.report = *std::move(written);
   TRY_VOID(publish_file(partial.path(), job.output));
   if (exported.report.shift_ns != 0)
     exported.problems.push_back(

@@ -3,7 +3,18 @@
 #include <charconv>
 #include <cmath>
 
+#include "workbench/units_text.h"
+
 namespace stave {
+namespace {
+
+// "2.709 ms (2708985123 ps)": as a report has it, and as its JSON has.
+std::string exact_text(Picoseconds value) {
+  const std::string text = duration_text(value), exact = fmt::format("{} ps", value.count());
+  return text == exact ? text : fmt::format("{} ({})", text, exact);
+}
+
+}  // namespace
 
 Result<std::optional<Problem>> above_limit(const Report& report, const std::string& metric, const std::string& limit) {
   const RankUse* worst = report.worst();
@@ -22,13 +33,23 @@ Result<std::optional<Problem>> above_limit(const Report& report, const std::stri
                     "exposed_communication_ps and arrival_wait_ps",
                     metric);
   }
+  std::optional<Picoseconds> most = time_with_unit(limit);
   std::int64_t ps = 0;
-  const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), ps);
-  if (error != std::errc{} || end != limit.data() + limit.size())
-    return error_at({}, "STV0901", "--fail-above {}={}: the limit is a whole number of picoseconds", metric, limit);
-  if (!value || value->count() <= ps) return std::optional<Problem>();
-  return std::optional<Problem>(Problem{
-      Severity::Error, "STV1901", fmt::format("{} is {}, above the limit of {}", metric, value->count(), ps), {}, {}});
+  if (const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), ps);
+      error == std::errc{} && end == limit.data() + limit.size())
+    most = Picoseconds{ps};
+  if (!most)
+    return error_at({}, "STV0901",
+                    "--fail-above {}={}: the limit is a time with a unit (ps, ns, us, ms, s), as in 1.5ms, or a whole "
+                    "number of picoseconds",
+                    metric, limit);
+  if (!value || *value <= *most) return std::optional<Problem>();
+  return std::optional<Problem>(
+      Problem{Severity::Error,
+              "STV1901",
+              fmt::format("{} is {}, above the limit of {}", metric, exact_text(*value), duration_text(*most)),
+              {},
+              {}});
 }
 
 Result<std::optional<Problem>> above_limit(const Comparison& made, const std::string& metric,
@@ -52,17 +73,24 @@ Result<std::optional<Problem>> above_limit(const Comparison& made, const std::st
                     "only_a_count and only_b_count",
                     metric);
   }
+  const bool time = metric == "delta_ps";
   double most = 0;
   const auto [end, error] = std::from_chars(limit.data(), limit.data() + limit.size(), most);
-  if (error != std::errc{} || end != limit.data() + limit.size() || !std::isfinite(most))
-    return error_at({}, "STV0901", "--fail-above {}={}: the limit is a number", metric, limit);
+  if (error != std::errc{} || end != limit.data() + limit.size() || !std::isfinite(most)) {
+    const std::optional<Picoseconds> with_unit = time ? time_with_unit(limit) : std::nullopt;
+    if (!with_unit)
+      return error_at({}, "STV0901", "--fail-above {}={}: the limit is a number{}", metric, limit,
+                      time ? " of picoseconds, or a time with a unit (ps, ns, us, ms, s), as in 1.5ms" : "");
+    most = static_cast<double>(with_unit->count());
+  }
   if (!value || *value <= most) return std::optional<Problem>();
-  return std::optional<Problem>(Problem{
-      Severity::Error,
-      "STV1901",
-      fmt::format("{} is {:.{}f}, above the limit of {}", metric, *value, metric.ends_with("_pct") ? 3 : 0, limit),
-      {},
-      {}});
+  const std::string is =
+      time ? exact_text(made.delta) : fmt::format("{:.{}f}", *value, metric.ends_with("_pct") ? 3 : 0);
+  // What no duration holds stays as it was written.
+  const std::string above =
+      time && std::abs(most) < 9e18 ? duration_text(Picoseconds{static_cast<std::int64_t>(most)}) : limit;
+  return std::optional<Problem>(
+      Problem{Severity::Error, "STV1901", fmt::format("{} is {}, above the limit of {}", metric, is, above), {}, {}});
 }
 
 }  // namespace stave

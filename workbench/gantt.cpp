@@ -31,11 +31,8 @@ std::size_t kind_of_slice(const TimelineIndex& index, std::uint32_t row) {
   }
 }
 
-// The last element of a command's path without its indices' entry: "gemm#2[s=3]".
 std::string_view short_name(const Timeline& timeline, const Slice& slice) {
-  if (!slice.command) return timeline.text(slice.name);
-  const std::string_view key = timeline.command(slice.command).key;
-  return key.substr(key.rfind('/') == std::string_view::npos ? 0 : key.rfind('/') + 1);
+  return slice.command ? last_of_path(timeline.command(slice.command).key) : timeline.text(slice.name);
 }
 
 class Chart {

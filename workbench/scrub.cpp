@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "core/base/in_number.h"
 #include "core/base/utf8.h"
 #include "profiles/store_file.h"
 #include "workbench/report_json.h"
@@ -26,7 +27,7 @@ void write_counts(JsonWriter& json, std::string_view key, const std::map<std::st
   json.key(key).begin_array();
   for (const auto& [what, count] : counts) {
     json.begin_object();
-    json.field("what", what).field("count", count).end_object();
+    json.field("what", in_number(what, 2)).field("count", count).end_object();
   }
   json.end_array();
 }
@@ -44,6 +45,7 @@ Result<Scrubbed> scrub(const ScrubJob& job, Progress* progress) {
     return error_at({.file = job.output}, "STV0971", "it is the file that would be read; name another with -o");
   if (!job.replace && fs::exists(job.output, error))
     return error_at({.file = job.output}, "STV0971", "it exists; --yes replaces it");
+  TRY_VOID(check_folder_of(job.output));
   if (progress != nullptr) progress->begin("scrubbing");
   Scrubbed scrubbed;
   Result<StoreReader> reader = open_store(job.input);
@@ -54,7 +56,8 @@ Result<Scrubbed> scrub(const ScrubJob& job, Progress* progress) {
   if (reader) {
     scrubbed.kind = "run";
     scrubbed.problems = reader->problems();
-    TRY_VOID(scrub_run_file(*reader, unfinished.path, scrubbed, progress));
+    Result<void> done = scrub_run_file(*reader, unfinished.path, scrubbed, progress);
+    if (!done) return Failure(told_of(job.output, unfinished.path, std::move(done).problems()));
   } else {
     scrubbed.kind = "nsys";
     const Result<void> done = reader.problems()[0].code == "STV0703"
@@ -63,7 +66,7 @@ Result<Scrubbed> scrub(const ScrubJob& job, Progress* progress) {
     if (!done && (done.problems()[0].code == "STV0703" || done.problems()[0].code == "STV0731"))
       return error_at({.file = job.input}, "STV0970",
                       "neither a run file nor an SQLite export of Nsight Systems: nothing else can be scrubbed");
-    if (!done) return Failure(done.problems());
+    if (!done) return Failure(told_of(job.output, unfinished.path, done.problems()));
   }
   TRY_VOID(publish_file(unfinished.path, job.output));
   return scrubbed;
@@ -76,7 +79,7 @@ std::string scrub_text(const Scrubbed& scrubbed, const ScrubJob& job) {
     if (std::ranges::all_of(counts, [](const auto& one) { return one.second == 0; })) return;
     out += fmt::format("{}:\n", title);
     for (const auto& [what, count] : counts)
-      if (count > 0) out += fmt::format("{:>10} {}\n", count, printable(what));
+      if (count > 0) out += fmt::format("{:>10} {}\n", count, printable(in_number(what, count)));
   };
   lines("left out", scrubbed.left_out);
   lines("replaced in what stays", scrubbed.replaced);

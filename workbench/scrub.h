@@ -18,9 +18,10 @@ struct ScrubJob {
 };
 
 struct Scrubbed {
-  std::string kind{};                              // "run" or "nsys"
-  std::map<std::string, std::int64_t> left_out{};  // what of the input is not in the output: how many
-  std::map<std::string, std::int64_t> replaced{};  // in texts that stay: "users", "absolute paths"
+  std::string kind{};  // "run" or "nsys"
+  // What, as for in_number(), and how many.
+  std::map<std::string, std::int64_t> left_out{};  // of the input, and not in the output
+  std::map<std::string, std::int64_t> replaced{};  // in texts that stay: "[user|users]", "absolute [path|paths]"
   Problems problems{};
 };
 

@@ -189,7 +189,7 @@ class NsysScrub {
     kept_.insert(tables_.table("StringIds"));
     return each("StringIds", {"id", "value"}, [&](const sqlite::Statement& row) -> Result<void> {
       if (!strings_.contains(row.integer(0))) {
-        ++scrubbed_.left_out["strings that no kept row names"];
+        ++scrubbed_.left_out["[string|strings] that no kept row names"];
         return {};
       }
       return insert.run(row.integer(0), scrubber_.scrubbed(row.text(1)));
@@ -204,7 +204,7 @@ class NsysScrub {
       const std::string_view name = row.text(0);
       if (std::find(std::begin(kept_metadata), std::end(kept_metadata), name) != std::end(kept_metadata))
         return insert.run(name, scrubber_.scrubbed(row.text(1)));
-      ++scrubbed_.left_out["rows of metadata"];
+      ++scrubbed_.left_out["[row|rows] of metadata"];
       return {};
     }));
     return insert.run(std::string_view("DERIVED_BY"), std::string_view("stave scrub"));
@@ -222,7 +222,7 @@ class NsysScrub {
       std::string quoted;
       for (const char c : name) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
       TRY(const std::int64_t rows, from_.integer(fmt::format("SELECT count(*) FROM \"{}\"", quoted)));
-      scrubbed_.left_out[fmt::format("rows of table {}", scrubber_.scrubbed(name))] = rows;
+      scrubbed_.left_out[fmt::format("[row|rows] of table {}", scrubber_.scrubbed(name))] = rows;
     }
   }
 

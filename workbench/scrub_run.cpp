@@ -103,16 +103,16 @@ class ScrubRows final : public TimelineSink {
       row.sha256.clear();
       row.format = clean(row.format);
       row.format_version = clean(row.format_version);
-      ++scrubbed_.left_out["names and hashes of sources"];
+      ++scrubbed_.left_out["[name and hash of a source|names and hashes of sources]"];
     }
     return to_.on_sources(rows);
   }
   Result<void> on_ranks(std::span<const RankInfo> batch) override {
     std::vector<RankInfo> rows;
     for (const RankInfo& from : batch) {
-      if (!from.host.empty()) ++scrubbed_.left_out["host names"];
-      if (from.pid) ++scrubbed_.left_out["process ids"];
-      if (!from.gpu_uuid.empty()) ++scrubbed_.left_out["ids of GPUs"];
+      if (!from.host.empty()) ++scrubbed_.left_out["[host name|host names]"];
+      if (from.pid) ++scrubbed_.left_out["[process id|process ids]"];
+      if (!from.gpu_uuid.empty()) ++scrubbed_.left_out["[id of a GPU|ids of GPUs]"];
       RankInfo& row = rows.emplace_back();
       row.rank = from.rank;
       row.rank_from = clean(from.rank_from);
@@ -211,7 +211,7 @@ class ScrubRows final : public TimelineSink {
       while (!value.empty() && (value.back() == ' ' || value.back() == '\n')) value.remove_suffix(1);
       const bool words = std::find(std::begin(kept_words), std::end(kept_words), key) != std::end(kept_words);
       if (!holds_numbers_only(value) && !words) {
-        ++scrubbed_.left_out["arguments of events that are texts"];
+        ++scrubbed_.left_out["[argument of an event that is a text|arguments of events that are texts]"];
         return;
       }
       out += fmt::format("{}{}: {}", out.empty() ? "{" : ", ", clean(key), words ? clean(value) : std::string(value));
@@ -238,9 +238,10 @@ RunInfo scrubbed_info(const RunInfo& info, TextScrubber& scrubber, Scrubbed& scr
   out.schedule_text = scrubber.scrubbed(without_comments(info.schedule_text, "//"));
   out.machine_text = scrubber.scrubbed(without_comments(info.machine_text, "#"));
   out.edit = scrubber.scrubbed(info.edit);
-  if (!info.options_json.empty()) ++scrubbed.left_out["options of runs"];
-  if (info.base_unix_ns) ++scrubbed.left_out["dates of runs"];
-  if (!info.schedule_text.empty()) ++scrubbed.left_out["comments of schedules and machines"];
+  if (!info.options_json.empty()) ++scrubbed.left_out["[run's options|options of runs]"];
+  if (info.base_unix_ns) ++scrubbed.left_out["[date of a run|dates of runs]"];
+  if (!info.schedule_text.empty())
+    ++scrubbed.left_out["[schedule's and machine's comments|comments of schedules and machines]"];
   return out;
 }
 

@@ -194,7 +194,7 @@ std::string TextScrubber::without_secrets(std::string_view text) {
     }
     out += *replacement;
     at += length;
-    ++counts_[replacement->starts_with("host") ? "hosts" : "users"];
+    ++counts_[replacement->starts_with("host") ? "[host|hosts]" : "[user|users]"];
   }
   return out;
 }
@@ -209,12 +209,12 @@ std::string TextScrubber::scrubbed(std::string_view text) {
     if (const std::size_t length = path_length(text, at); length > 0) {
       flush();
       out += word("path", text.substr(at, length));
-      ++counts_["absolute paths"];
+      ++counts_["absolute [path|paths]"];
       at += length;
     } else if (const std::size_t length = address_length(text, at); length > 0) {
       flush();
       out += word("address", text.substr(at, length));
-      ++counts_["addresses"];
+      ++counts_["[address|addresses]"];
       at += length;
     } else {
       rest += text[at++];

@@ -20,7 +20,7 @@ class TextScrubber {
 
   std::string scrubbed(std::string_view text);
 
-  // How many things of each kind were replaced: "absolute paths", "users", ...
+  // How many things of each kind were replaced: "absolute [path|paths]", as for in_number().
   const std::map<std::string, std::int64_t>& counts() const { return counts_; }
 
  private:

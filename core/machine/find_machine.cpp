@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "core/machine/machine.h"
+#include "core/text/nearest.h"
 
 namespace stave {
 namespace {
@@ -83,8 +84,9 @@ Result<Machine> find_machine(const std::string& name_or_path) {
         return load_machine(path);
   std::vector<std::string> names;
   for (const MachineListing& listing : list_machines()) names.push_back(listing.name);
-  Failure failure = error_at({}, "STV0608", "no machine is called '{}'; known are: {}", name_or_path.substr(0, 80),
-                             names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+  Failure failure =
+      error_at({}, "STV0608", "no machine is called '{}'; known are: {}{}", name_or_path.substr(0, 80),
+               names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")), did_you_mean(name_or_path, names));
   failure.problems.front().notes.push_back(
       {fmt::format("looked for NAME.toml in: {}",
                    folders.empty() ? "no folder (set STAVE_MACHINES)" : fmt::format("{}", fmt::join(folders, ", "))),

@@ -66,11 +66,15 @@ struct TimelineCommand {
   friend bool operator==(const TimelineCommand&, const TimelineCommand&) = default;
 };
 
+// The last element of a command's path, which labels its slices: "wgrad" or "gemm#2[s=3]".
+constexpr std::string_view last_of_path(std::string_view key) { return key.substr(key.rfind('/') + 1); }
+
 namespace slice_flags {
 inline constexpr std::uint8_t clamped = 1;          // times were outside their parent or the recording
 inline constexpr std::uint8_t orphan = 2;           // its launch was not recorded
 inline constexpr std::uint8_t extrapolated = 4;     // the cost lies outside the machine's tables
 inline constexpr std::uint8_t guessed_command = 8;  // command by name and order, not by identity
+inline constexpr std::uint8_t waits = 16;           // a call of the host that only waits for a device
 }  // namespace slice_flags
 
 // One stretch of one track. Slices of a track may overlap: `lane` separates them.

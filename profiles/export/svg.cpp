@@ -159,21 +159,33 @@ class Picture {
     return now_.lanes.size() - 1;
   }
 
-  void bar(std::string& out, const SliceRow& row, double x0, double x1) const {
+  // The path of its command, where the slice is one's work; a host's slices say what the host did.
+  std::string_view path_of(const Slice& slice) const {
+    const TrackKind kind = run_.track(slice).kind;
+    if (!slice.command || (slice.flags & slice_flags::guessed_command) != 0 || kind == TrackKind::Host ||
+        kind == TrackKind::Range)
+      return {};
+    return run_.head().command(slice.command).key;
+  }
+
+  void bar(std::string& out, const SliceRow& row, double x0, double x1) {
     const Slice& slice = row.slice;
+    const std::string_view path = path_of(slice);
     const AxisUnit unit = axis_unit(std::max<std::int64_t>(slice.duration.count(), 1));
     const std::string hover =
-        fmt::format("{}\n{} {}, from {} µs", xml_text(row.name), in_unit(slice.duration.count(), unit), unit.name,
-                    in_unit(slice.start.count(), {"µs", 1'000'000}));
+        fmt::format("{}{}{}\n{} {}, from {} µs", xml_text(path), path.empty() ? "" : "\n", xml_text(row.name),
+                    in_unit(slice.duration.count(), unit), unit.name, in_unit(slice.start.count(), {"µs", 1'000'000}));
     out += fmt::format("<g class=\"{}{}\"><title>{}</title><rect x=\"{:.2f}\" width=\"{:.2f}\" height=\"{}\"/>",
                        name_of(slice.family), x1 - x0 < least_outlined ? " thin" : "", hover, x0, x1 - x0, row_height);
     if (row.collective && row.collective->arrival_wait && row.collective->arrival_wait->count() > 0) {
       const double waits_to = std::min(x_of(slice.start + *row.collective->arrival_wait), x1);
-      if (waits_to - x0 > 1)
+      if (waits_to - x0 > 1) {
+        any_waits_ = true;
         out += fmt::format("<rect class=\"waits\" x=\"{:.2f}\" width=\"{:.2f}\" height=\"{}\"/>", x0, waits_to - x0,
                            row_height);
+      }
     }
-    const std::string label = fitting(row.name, x1 - x0);
+    const std::string label = fitting(path.empty() ? row.name : last_of_path(path), x1 - x0);
     if (!label.empty()) out += fmt::format("<text x=\"{:.2f}\" y=\"13\">{}</text>", x0 + 4, label);
     out += "</g>\n";
   }
@@ -233,7 +245,7 @@ class Picture {
           name, x, y - 10, x + 17, y);
       x += 17 + letter_width * static_cast<double>(name.size()) + 20;
     }
-    if (used_[static_cast<std::size_t>(Family::Collective)])
+    if (any_waits_)
       out += fmt::format(
           "<g class=\"{0}\"><rect x=\"{1:.1f}\" y=\"{2:.1f}\" width=\"12\" height=\"12\"/>"
           "<rect class=\"waits\" x=\"{1:.1f}\" y=\"{2:.1f}\" width=\"12\" height=\"12\"/></g>"
@@ -251,6 +263,7 @@ class Picture {
   std::vector<TrackRows> tracks_;
   Lanes places_{false};
   std::array<bool, family_count> used_{};
+  bool any_waits_ = false;
 };
 
 }  // namespace

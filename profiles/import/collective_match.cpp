@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "core/base/in_number.h"
+
 namespace stave {
 namespace {
 
@@ -128,14 +130,17 @@ void match_collectives(std::vector<RankClock>& ranks, ProblemCounts& problems) {
   }
   if (by_collectives > 0)
     problems.say(worst > together ? problem_kinds::far_clocks : problem_kinds::clocks, {},
-                 fmt::format("{} ranks aligned with the first by {} common collective ends; the largest difference "
-                             "that is left is {:.3f} us",
-                             by_collectives, common, static_cast<double>(clamped(worst).count()) * 1e-6));
+                 fmt::format("{} aligned with the first by {}; the largest difference that is left is {:.3f} us",
+                             in_number(fmt::format("{} [rank|ranks]", by_collectives), by_collectives),
+                             in_number(fmt::format("{} common collective [end|ends]", common), common),
+                             static_cast<double>(clamped(worst).count()) * 1e-6));
   if (by_start > 0)
-    problems.say(problem_kinds::far_clocks, {},
-                 fmt::format("{} ranks have no collective in common with the first and a clock more than ten minutes "
-                             "away; aligned at their first events",
-                             by_start));
+    problems.say(
+        problem_kinds::far_clocks, {},
+        in_number(fmt::format("{} [rank has|ranks have] no collective in common with the first and a clock more "
+                              "than ten minutes away; aligned at [its|their] first events",
+                              by_start),
+                  by_start));
   find_waits(ranks);
 }
 

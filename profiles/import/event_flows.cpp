@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "profiles/import/clock_skew.h"
+
 namespace stave {
 namespace {
 
@@ -54,7 +56,7 @@ EventFlows event_flows(const std::vector<IssuedWork>& work, const std::vector<Is
     const IssuedWork* from = last_before(on->second, wait.recorded);
     if (from == nullptr) continue;
     SliceId to = wait.call;
-    bool possible = from->end <= wait.call_end;
+    bool possible = from->end <= wait.call_end + most_clock_skew;
     if (wait.waiting) {
       if (wait.waiting == wait.recorded_on) continue;  // the stream's own order says it
       const auto waiting = by_track.find(wait.waiting);
@@ -64,15 +66,26 @@ EventFlows event_flows(const std::vector<IssuedWork>& work, const std::vector<Is
       possible = from->end <= next->start;
     } else if (!to) {
       continue;
+    } else if (possible) {
+      // A skew may put the whole of a short copy behind the return. What ran before it was waited for as well.
+      while (from != nullptr && from->start >= wait.call_end) from = last_before(on->second, from->issued);
+      if (from == nullptr) continue;
     }
     if (!possible) {
-      ++out.contradicted;
+      ++(wait.waiting ? out.contradicted_streams : out.contradicted_host);
       continue;
     }
     if (!known.emplace(from->slice.value, to.value).second) continue;
     out.flows.push_back({from->slice, to, wait.waiting ? FlowKind::Event : FlowKind::Host, wait.certainty});
   }
   return out;
+}
+
+void count_contradicted(const EventFlows& found, std::string_view file, ProblemCounts& problems) {
+  if (found.contradicted_streams > 0)
+    problems.count(problem_kinds::contradicted_streams, {.file = file}, found.contradicted_streams);
+  if (found.contradicted_host > 0)
+    problems.count(problem_kinds::contradicted_host, {.file = file}, found.contradicted_host);
 }
 
 }  // namespace stave

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/timeline/rows.h"
+#include "profiles/import/problem_counts.h"
 
 namespace stave {
 
@@ -33,12 +35,16 @@ struct IssuedWait {
 
 struct EventFlows {
   std::vector<SliceFlow> flows{};
-  std::int64_t contradicted = 0;  // waits that the times rule out
+  // Waits that the times rule out: of streams for events, of the host for either.
+  std::int64_t contradicted_streams = 0;
+  std::int64_t contradicted_host = 0;
 };
 
 // From the last work issued to `recorded_on` before `recorded`, to the first
 // issued to `waiting` after `waited`, or to the end of the host's call. What
-// would make an effect come before its cause is counted, not kept.
+// would make an effect come before its cause is counted, not kept; of the host's
+// waits only what no skew of two clocks explains.
 EventFlows event_flows(const std::vector<IssuedWork>& work, const std::vector<IssuedWait>& waits);
+void count_contradicted(const EventFlows& found, std::string_view file, ProblemCounts& problems);
 
 }  // namespace stave

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "profiles/import/clock_skew.h"
+
 namespace stave {
 
 HostWait host_wait(std::string_view call) {
@@ -31,11 +33,15 @@ void HostWaits::set_slice(Time start, Time end, SliceId slice) {
   }
 }
 
-void HostWaits::offer(SliceId work, Time issued, Time end) {
+void HostWaits::offer(SliceId work, Time issued, Time start, Time end) {
   // The first call to return after the work's end; another thread's may wait for it as well, and longer.
+  // Who waits for all of the device waited for what seems to end a skew later, too; of others that is not known.
   constexpr int most_threads = 8;
-  auto at = std::lower_bound(calls_.begin(), calls_.end(), end, [](const Call& call, Time t) { return call.end < t; });
-  for (int i = 0; i < most_threads && at != calls_.end(); ++i, ++at) {
+  auto at = std::lower_bound(calls_.begin(), calls_.end(), end - most_clock_skew,
+                             [](const Call& call, Time t) { return call.end < t; });
+  for (int after = 0; after < most_threads && at != calls_.end(); ++at) {
+    if (at->end >= end) ++after;
+    if (at->end < end && (at->wait != HostWait::Device || start >= at->end)) continue;
     if (at->start >= end || issued > at->start || (at->last && at->last_end >= end)) continue;
     at->last = work;
     at->last_end = end;
@@ -57,9 +63,11 @@ void CopyWaits::call(std::int64_t key, SliceId slice, Time end, bool waits, std:
   join(key, out);
 }
 
-void CopyWaits::copy(std::int64_t key, SliceId slice, Time end, bool pageable, std::vector<SliceFlow>& out) {
+void CopyWaits::copy(std::int64_t key, SliceId slice, Time start, Time end, bool pageable,
+                     std::vector<SliceFlow>& out) {
   Pair& pair = pairs_[key];
   pair.copy = slice;
+  pair.copy_start = start;
   pair.copy_end = end;
   pair.waits = pair.waits || pageable;
   join(key, out);
@@ -68,7 +76,7 @@ void CopyWaits::copy(std::int64_t key, SliceId slice, Time end, bool pageable, s
 void CopyWaits::join(std::int64_t key, std::vector<SliceFlow>& out) {
   const Pair& pair = pairs_[key];
   if (!pair.call || !pair.copy) return;
-  if (pair.waits && pair.copy_end <= pair.call_end)
+  if (pair.waits && pair.copy_start < pair.call_end && pair.copy_end <= pair.call_end + most_clock_skew)
     out.push_back({pair.copy, pair.call, FlowKind::Host, Certainty::Inferred});
   pairs_.erase(key);
 }

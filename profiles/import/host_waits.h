@@ -1,6 +1,7 @@
 // Calls that return when the device is done, where no record says with what.
 // A call cannot return earlier, and nothing else makes it wait: it waited for
-// the work that ended last within it, of what was issued before it.
+// the work that ended last within it, of what was issued before it. "Within" allows
+// for a skew of the two clocks (clock_skew.h).
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,8 @@ enum class HostWait : std::uint8_t {
 };
 // Of a call of CUDA's or HIP's runtime or driver. Only copies without Async wait.
 HostWait host_wait(std::string_view call);
+// Such a call does nothing else.
+inline bool only_waits(HostWait wait) { return wait == HostWait::Device || wait == HostWait::Some; }
 
 class HostWaits {
  public:
@@ -30,7 +33,7 @@ class HostWaits {
   bool empty() const { return calls_.empty(); }
 
   void set_slice(Time start, Time end, SliceId call);
-  void offer(SliceId work, Time issued, Time end);
+  void offer(SliceId work, Time issued, Time start, Time end);
   void flows(std::vector<SliceFlow>& out) const;
 
  private:
@@ -51,13 +54,14 @@ class CopyWaits {
   // An edge if the copy ended within its call, and the call waits: its name says
   // so, or `pageable`, a copy to host memory that is not pinned.
   void call(std::int64_t key, SliceId slice, Time end, bool waits, std::vector<SliceFlow>& out);
-  void copy(std::int64_t key, SliceId slice, Time end, bool pageable, std::vector<SliceFlow>& out);
+  void copy(std::int64_t key, SliceId slice, Time start, Time end, bool pageable, std::vector<SliceFlow>& out);
 
  private:
   struct Pair {
     SliceId call{};
     Time call_end{};
     SliceId copy{};
+    Time copy_start{};
     Time copy_end{};
     bool waits = false;
   };

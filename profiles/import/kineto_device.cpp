@@ -46,10 +46,11 @@ void KinetoRows::gpu_work(const TraceEvent& event, KinetoKind kind, Slice slice)
     else
       pending_.push_back({*correlation, id});
     if (pending_.size() >= most_pending_) join_pending();
-    probe_.host_waits.offer(id, launch->start, slice.end() - shift_);
+    probe_.host_waits.offer(id, launch->start, slice.start - shift_, slice.end() - shift_);
     if (kind == KinetoKind::Copy) {
       std::vector<SliceFlow> found;
-      copy_waits_.copy(*correlation, id, slice.end(), name.find("-> Pageable") != std::string_view::npos, found);
+      const bool pageable = name.find("-> Pageable") != std::string_view::npos;
+      copy_waits_.copy(*correlation, id, slice.start, slice.end(), pageable, found);
       inferred(found);
     }
     if (probe_.sync_events > 0) issued_.push_back({slice.track, id, slice.start, slice.end(), launch->start});
@@ -161,8 +162,7 @@ void KinetoRows::edges() {
   std::vector<SliceFlow> waited;
   probe_.host_waits.flows(waited);
   inferred(waited);
-  if (found.contradicted > 0)
-    problems_.count(problem_kinds::contradicted, {.file = probe_.display}, found.contradicted);
+  count_contradicted(found, probe_.display, problems_);
 }
 
 }  // namespace stave

@@ -89,7 +89,7 @@ class Prober {
   void add_wait(const TraceEvent& event, WideTime start) {
     const HostWait wait = host_wait(event.name.text);
     const std::optional<Picoseconds> lasts = lasting(microseconds(event.duration).value_or(-1));
-    if ((wait != HostWait::Device && wait != HostWait::Some) || !lasts) return;
+    if (!only_waits(wait) || !lasts) return;
     if (!any_wait_) first_wait_ = start;
     any_wait_ = true;
     const Time from{static_cast<std::int64_t>(std::clamp<WideTime>(start - first_wait_, -most_apart, most_apart))};

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/base/in_number.h"
+
 namespace stave {
 namespace {
 
@@ -59,10 +61,10 @@ void KinetoRows::take(const TraceEvent& event) {
     case 'f':
       // Launches are joined by correlation id, which says the same.
       if (event.category.text != "ac2g" && !event.category.text.starts_with("async"))
-        ++not_read_[fmt::format("arrows of category {}", plain_text(event.category, event.odd, storage_))];
+        ++not_read_[fmt::format("[arrow|arrows] of category {}", plain_text(event.category, event.odd, storage_))];
       return;
     case 0: return count(problem_kinds::bad_event, event);
-    default: ++not_read_[fmt::format("events of phase {}", event.phase > ' ' ? event.phase : '?')];
+    default: ++not_read_[fmt::format("[event|events] of phase {}", event.phase > ' ' ? event.phase : '?')];
   }
 }
 
@@ -111,11 +113,11 @@ void KinetoRows::call(const TraceEvent& event, Slice slice) {
   slice.track = host_track(event, TrackKind::Host);
   slice.family = Family::HostApi;
   slice.lane = api_lane;
+  const HostWait wait = host_wait(event.name.text);
+  if (only_waits(wait)) slice.flags |= slice_flags::waits;
   const SliceId id = add(event, slice);
   ++report_.calls;
-  const HostWait wait = host_wait(event.name.text);
-  if (wait == HostWait::Device || wait == HostWait::Some)
-    probe_.host_waits.set_slice(slice.start - shift_, slice.end() - shift_, id);
+  if (only_waits(wait)) probe_.host_waits.set_slice(slice.start - shift_, slice.end() - shift_, id);
   const std::optional<std::int64_t> correlation = integer(event.argument("correlation"));
   rows_.add(ApiDetail{.slice = id, .correlation = correlation});
   if (!correlation) return;
@@ -239,8 +241,12 @@ void KinetoRows::finish() {
   streams_.finish(probe_.display, problems_, report_);
   if (probe_.shared_correlations > 0)
     problems_.count(problem_kinds::shared_correlation, {.file = probe_.display}, probe_.shared_correlations);
-  for (const auto& [what, n] : not_read_)
-    problems_.say(problem_kinds::not_read, {.file = probe_.display}, fmt::format("{} {}", n, what), n);
+  for (const auto& [what, n] : not_read_) {
+    // The rest is the trace's own.
+    const std::size_t ours = what.find(' ');
+    problems_.say(problem_kinds::not_read, {.file = probe_.display},
+                  fmt::format("{} {}{}", n, in_number(what.substr(0, ours), n), what.substr(ours)), n);
+  }
   if (probe_.gpu_events == 0) problems_.count(problem_kinds::no_kernels, {.file = probe_.display});
   if (probe_.events == 1'000'000) problems_.count(problem_kinds::capped, {.file = probe_.display}, probe_.events);
 }

@@ -136,7 +136,8 @@ SliceId NsysRows::add(const Placed& placed) {
   const SliceId id = rows_.add(placed.slice);
   if (placed.launch == nullptr) return id;
   rows_.add(SliceFlow{placed.launch->slice, id, FlowKind::Launch, Certainty::Recorded});
-  host_waits_[placed.process].offer(id, placed.launch->start + shifts_[placed.process], placed.slice.end());
+  host_waits_[placed.process].offer(id, placed.launch->start + shifts_[placed.process], placed.slice.start,
+                                    placed.slice.end());
   if (has_waits_) {
     issued_.push_back({placed.slice.track, id, placed.slice.start, placed.slice.end(),
                        placed.launch->start + shifts_[placed.process]});
@@ -207,34 +208,34 @@ Result<void> NsysRows::copies(bool memset) {
   const Columns columns =
       memset ? device_columns({"bytes", "value", "memKind"})
              : device_columns({"bytes", "copyKind", "srcKind", "dstKind", "srcDeviceId", "dstDeviceId"});
-  return each(memset ? "CUPTI_ACTIVITY_KIND_MEMSET" : "CUPTI_ACTIVITY_KIND_MEMCPY", columns,
-              [&](const NsysRecord& row) {
-                std::optional<Placed> placed = place(row, false);
-                if (!placed) return;
-                CopyDetail copy{.memset = memset, .correlation = placed->correlation};
-                copy.graph_node = row.maybe_integer(7);
-                copy.bytes = row.maybe_integer(first_own);
-                if (memset) {
-                  copy.memset_value = small(row, first_own + 1);
-                  copy.destination_kind = small(row, first_own + 2);
-                } else {
-                  copy.copy_kind = small(row, first_own + 1);
-                  copy.source_kind = small(row, first_own + 2);
-                  copy.destination_kind = small(row, first_own + 3);
-                  copy.source_device = small(row, first_own + 4);
-                  copy.destination_device = small(row, first_own + 5);
-                }
-                placed->slice.name = rows_.name(memset ? std::string("Memset") : copy_name(copy.copy_kind));
-                placed->slice.family = Family::Memory;
-                copy.slice = add(*placed);
-                ++report_.copies;
-                rows_.add(copy);
-                if (memset || placed->launch == nullptr) return;
-                std::vector<SliceFlow> waited;
-                copy_waits_[placed->process].copy(*placed->correlation, copy.slice, placed->slice.end(),
-                                                  copy.destination_kind == pageable_memory, waited);
-                inferred(waited);
-              });
+  return each(
+      memset ? "CUPTI_ACTIVITY_KIND_MEMSET" : "CUPTI_ACTIVITY_KIND_MEMCPY", columns, [&](const NsysRecord& row) {
+        std::optional<Placed> placed = place(row, false);
+        if (!placed) return;
+        CopyDetail copy{.memset = memset, .correlation = placed->correlation};
+        copy.graph_node = row.maybe_integer(7);
+        copy.bytes = row.maybe_integer(first_own);
+        if (memset) {
+          copy.memset_value = small(row, first_own + 1);
+          copy.destination_kind = small(row, first_own + 2);
+        } else {
+          copy.copy_kind = small(row, first_own + 1);
+          copy.source_kind = small(row, first_own + 2);
+          copy.destination_kind = small(row, first_own + 3);
+          copy.source_device = small(row, first_own + 4);
+          copy.destination_device = small(row, first_own + 5);
+        }
+        placed->slice.name = rows_.name(memset ? std::string("Memset") : copy_name(copy.copy_kind));
+        placed->slice.family = Family::Memory;
+        copy.slice = add(*placed);
+        ++report_.copies;
+        rows_.add(copy);
+        if (memset || placed->launch == nullptr) return;
+        std::vector<SliceFlow> waited;
+        copy_waits_[placed->process].copy(*placed->correlation, copy.slice, placed->slice.start, placed->slice.end(),
+                                          copy.destination_kind == pageable_memory, waited);
+        inferred(waited);
+      });
 }
 
 Result<void> NsysRows::graph_launches() {

@@ -106,7 +106,7 @@ void NsysRows::edges() {
   std::vector<SliceFlow> waited;
   for (const HostWaits& waits : host_waits_) waits.flows(waited);
   inferred(waited);
-  if (found.contradicted > 0) problems_.count(problem_kinds::contradicted, {.file = file_.path()}, found.contradicted);
+  count_contradicted(found, file_.path(), problems_);
 }
 
 }  // namespace stave

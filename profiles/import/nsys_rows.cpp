@@ -82,12 +82,13 @@ Result<void> NsysRows::calls() {
                   slice.name = name_of(text, "API call");
                   slice.step = process.step_at(slice.start - shifts_[at]);
                   slice.lane = depth(thread, slice.start, slice.end());
+                  const HostWait wait = text.host_wait();
+                  if (only_waits(wait)) slice.flags |= slice_flags::waits;
                   const SliceId id = rows_.add(slice);
                   ++report_.calls;
                   const std::optional<std::int64_t> correlation = row.maybe_integer(3);
                   rows_.add(ApiDetail{id, correlation, row.maybe_integer(5)});
-                  const HostWait wait = text.host_wait();
-                  if (wait == HostWait::Device || wait == HostWait::Some) {
+                  if (only_waits(wait)) {
                     host_waits_[at].add(slice.start, slice.end(), wait);
                     waiting.emplace_back(at, id, slice.start, slice.end());
                   }

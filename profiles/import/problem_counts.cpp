@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/base/in_number.h"
+
 namespace stave {
 
 void ProblemCounts::count(const ProblemKind& kind, const At& at, std::int64_t by) { say(kind, at, "", by); }
@@ -11,7 +13,8 @@ void ProblemCounts::say(const ProblemKind& kind, const At& at, std::string_view 
   // An error's message may begin as the kind's does: "damaged: ".
   const std::string_view before = kind.message.substr(0, kind.message.find("{}"));
   if (!before.empty() && text.starts_with(before)) text.remove_prefix(before.size());
-  const auto [place, added] = counted_.try_emplace({std::string(kind.code), std::string(at.file), std::string(text)});
+  const auto [place, added] = counted_.try_emplace(
+      {std::string(kind.code), std::string(at.file), std::string(text.empty() ? kind.message : text)});
   Counted& counted = place->second;
   counted.count += by;
   if (!added) return;
@@ -25,7 +28,7 @@ void ProblemCounts::say(const ProblemKind& kind, const At& at, std::string_view 
 std::vector<TimelineProblem> ProblemCounts::rows() const {
   std::vector<TimelineProblem> rows;
   for (const auto& [key, counted] : counted_) {
-    std::string message(counted.kind->message);
+    std::string message = in_number(counted.kind->message, counted.count);
     if (const std::size_t hole = message.find("{}"); hole != std::string::npos)
       message.replace(hole, 2, counted.text.empty() ? std::to_string(counted.count) : counted.text);
     if (!counted.row.empty())

@@ -90,6 +90,53 @@ TEST(CriticalPath, LeavesAHostCallThroughTheWorkThatItWaitedFor) {
             "work 5 [62, 100) predicted\n");
 }
 
+// No edge says what the first call waited for; of the second one it does.
+TEST(CriticalPath, ACallThatOnlyWaitsIsNoWorkOfTheHost) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main"), host = made.host(0);
+  const auto wait = [&](std::int64_t begin, std::int64_t end) {
+    return made.timeline.add(Slice{.start = Time{begin},
+                                   .duration = Picoseconds{end - begin},
+                                   .track = host,
+                                   .name = made.timeline.intern("sync"),
+                                   .family = Family::HostApi,
+                                   .flags = slice_flags::waits});
+  };
+  wait(0, 40);
+  const SliceId first = made.slice(main, 50, 70, Family::Gemm);
+  made.flow(made.slice(host, 40, 48, Family::HostApi), first, FlowKind::Launch);
+  made.flow(first, wait(48, 74), FlowKind::Host);
+  const SliceId again = made.slice(host, 74, 80, Family::HostApi);
+  made.flow(again, made.slice(main, 82, 100, Family::Gemm), FlowKind::Launch);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, 100))),
+            "gap 1 [0, 40) predicted\n"
+            "work 3 [40, 48) predicted\n"
+            "gap 2 [48, 50) predicted\n"
+            "work 2 [50, 70) predicted\n"
+            "gap 4 [70, 74) predicted\n"
+            "work 5 [74, 80) predicted\n"
+            "gap 6 [80, 82) predicted\n"
+            "work 6 [82, 100) predicted\n");
+}
+
+// A recorder's skew of two clocks: the work ends behind the return of the call that waited for it.
+TEST(CriticalPath, GoesBackFromACallThatSeemsToReturnTooEarly) {
+  HandMade made;
+  const TrackId main = made.stream(0, "main"), host = made.host(0);
+  const SliceId launch = made.slice(host, 0, 5, Family::HostApi), first = made.slice(main, 7, 58, Family::Gemm);
+  made.flow(launch, first, FlowKind::Launch);
+  made.flow(first, made.slice(host, 5, 54, Family::Stream), FlowKind::Host);
+  const SliceId again = made.slice(host, 54, 60, Family::HostApi);
+  made.flow(again, made.slice(main, 62, 100, Family::Gemm), FlowKind::Launch);
+  EXPECT_EQ(text(critical_path(made.timeline, span(0, 100))),
+            "work 1 [0, 5) predicted\n"
+            "gap 2 [5, 7) predicted\n"
+            "work 2 [7, 54) predicted\n"
+            "work 4 [54, 60) predicted\n"
+            "gap 5 [60, 62) predicted\n"
+            "work 5 [62, 100) predicted\n");
+}
+
 // The outer operator begins with an inner one, and goes on for itself behind it.
 TEST(CriticalPath, OfNestedCallsTheInnermostCounts) {
   HandMade made;

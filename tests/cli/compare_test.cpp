@@ -143,7 +143,12 @@ TEST_F(Compare, FailAboveExitsWithOne) {
     EXPECT_EQ(compare({"ring.sqlite", "gather.sqlite", "--fail-above", metric + "=0"}).exit, 1) << metric;
     EXPECT_EQ(compare({"ring.sqlite", "gather.sqlite", "--fail-above", metric + "=1e12"}).exit, 0) << metric;
   }
-  for (const std::string wrong : {"speed=1", "delta_pct=fast", "delta_pct=nan", "delta_pct"})
+  const Ran slower = compare({"ring.sqlite", "gather.sqlite", "--fail-above", "delta_ps=20us"});
+  EXPECT_EQ(slower.exit, 1);
+  EXPECT_NE(slower.err.find(" ps), above the limit of 20.000 us"), std::string::npos) << slower.err;
+  EXPECT_EQ(compare({"ring.sqlite", "gather.sqlite", "--fail-above", "delta_ps=1s"}).exit, 0);
+  for (const std::string wrong :
+       {"delta_pct=1ms", "delta_ps=1h", "speed=1", "delta_pct=fast", "delta_pct=nan", "delta_pct"})
     EXPECT_EQ(compare({"ring.sqlite", "gather.sqlite", "--fail-above", wrong}).exit, 2) << wrong;
 }
 

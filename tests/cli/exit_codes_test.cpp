@@ -147,6 +147,25 @@ TEST_F(ExitCodes, SimOnAMachineFileSaysWhatItsTablesWinOver) {
   EXPECT_EQ(file.at("$.makespan_ps"), named.at("$.makespan_ps"));
 }
 
+// The file that was asked for, not what it is written as.
+TEST_F(ExitCodes, AMissingFolderIsNamed) {
+  expect_success({"sim", "examples/ring_matmul_2.stave", "-o", "ring.sqlite"});
+  const auto error = [&](const std::vector<std::string>& arguments) {
+    const Ran ran = stave_(arguments);
+    EXPECT_EQ(ran.exit, 3) << ran.err;
+    return ran.err;
+  };
+  const std::string words = ": error: cannot write: the folder missing does not exist [STV0702]\n";
+  EXPECT_EQ(error({"sim", "good.stave", "-o", "missing/x.sqlite"}), "missing/x.sqlite" + words);
+  EXPECT_EQ(error({"export", "ring.sqlite", "-o", "missing/x.svg"}), "missing/x.svg" + words);
+  EXPECT_EQ(error({"scrub", "ring.sqlite", "-o", "missing/x.sqlite"}), "missing/x.sqlite" + words);
+  EXPECT_EQ(error({"import", "examples/trace.json", "-o", "missing/x.sqlite"}), "missing/x.sqlite" + words);
+  EXPECT_EQ(error({"sim", "good.stave", "-o", "good.stave/x.sqlite"}),
+            "good.stave/x.sqlite: error: cannot write: good.stave is not a folder [STV0702]\n");
+  if (!fs::exists("/proc/self")) return;  // where nobody may write
+  EXPECT_TRUE(error({"sim", "good.stave", "-o", "/proc/x.sqlite"}).starts_with("/proc/x.sqlite: error: unable"));
+}
+
 TEST_F(ExitCodes, SimThatDeadlocksSaysWhoWaits) {
   const Ran text = stave_({"sim", "deadlock.stave", "--quiet"});
   EXPECT_TRUE(text.err.starts_with("deadlock.stave:4:3: error: deadlock: ")) << text.err;
@@ -246,6 +265,8 @@ TEST_F(ExitCodes, Report) {
   expect_result({"report", "ring.sqlite", "--window", "0s..100us"}, 0, "stave.report/1");
   expect_result({"report", "ring.sqlite", "--fail-above", "makespan_ps=1"}, 1, "stave.report/1");
   expect_result({"report", "ring.sqlite", "--fail-above", "makespan_ps=1000000000000"}, 0, "stave.report/1");
+  expect_result({"report", "ring.sqlite", "--fail-above", "makespan_ps=1.5us"}, 1, "stave.report/1");
+  expect_result({"report", "ring.sqlite", "--fail-above", "makespan_ps=1s"}, 0, "stave.report/1");
   expect_failure({"report", "ring.sqlite", "--fail-above", "beauty=1"}, 2, "STV0901");
   expect_failure({"report", "ring.sqlite", "--fail-above", "makespan_ps=fast"}, 2, "STV0901");
   expect_failure({"report", "ring.sqlite", "--window", "step:99"}, 2, "STV1900");
@@ -259,6 +280,17 @@ TEST_F(ExitCodes, FailAboveNamesFigureAndLimit) {
   const Json json(stave_({"report", "ring.sqlite", "--json", "--fail-above", "makespan_ps=1"}).out);
   EXPECT_EQ(json.at("$.problems[0].code"), "STV1901");
   EXPECT_NE(json.at("$.problems[0].message").find(json.at("$.makespan_ps")), std::string::npos);
+  const Ran ran = stave_({"report", "ring.sqlite", "--fail-above", "makespan_ps=0.7ms"});
+  // The makespan as the report's own line has it.
+  const std::size_t at = ran.out.find("makespan  "), end = ran.out.find('\n', at);
+  ASSERT_NE(at, std::string::npos) << ran.out;
+  EXPECT_NE(ran.err.find("makespan_ps is " + ran.out.substr(at + 10, end - at - 10) + " ("), std::string::npos)
+      << ran.err;
+  EXPECT_NE(ran.err.find(" ps), above the limit of 700.000 us [STV1901]"), std::string::npos) << ran.err;
+  // The help has each metric that the error lists.
+  const std::string help = stave_({"report", "--help"}).out;
+  for (const char* metric : {"makespan_ps", "step_median_ps", "exposed_communication_ps", "arrival_wait_ps"})
+    EXPECT_NE(help.find(metric), std::string::npos) << metric;
 }
 
 TEST_F(ExitCodes, Fmt) {
@@ -311,6 +343,26 @@ TEST_F(ExitCodes, CompletionsAndHelp) {
   expect_failure({"completions", "csh"}, 2, "STV0901");
   expect_success({"help"});
   expect_failure({"help", "symphony"}, 2, "STV0901");
+}
+
+// The first option that nobody knows, not the words around it, and the verb's own help.
+TEST_F(ExitCodes, AnUnknownOptionOrNameTellsTheNearest) {
+  const auto error = [&](const std::vector<std::string>& arguments) {
+    const Ran ran = stave_(arguments);
+    EXPECT_EQ(ran.exit, 2);
+    return ran.err;
+  };
+  EXPECT_EQ(error({"sim", "good.stave", "--machin", "h200-x2", "--wat"}),
+            "error: unknown option --machin; did you mean `--machine`? [STV0901]\nRun `stave sim --help`.\n");
+  EXPECT_EQ(error({"sim", "good.stave", "extra", "--frobnicate=3"}),
+            "error: unknown option --frobnicate [STV0901]\nRun `stave sim --help`.\n");
+  EXPECT_EQ(error({"report", "a.sqlite", "b.sqlite"}),
+            "error: 'b.sqlite' is one argument too many [STV0901]\nRun `stave report --help`.\n");
+  EXPECT_EQ(error({"--versio"}),
+            "error: unknown option --versio; did you mean `--version`? [STV0901]\nRun `stave --help`.\n");
+  EXPECT_NE(error({"sim", "good.stave", "--machine", "h200x2"}).find("; did you mean `h200-x2`? [STV0608]"),
+            std::string::npos);
+  EXPECT_NE(error({"new", "ringmatmul"}).find("; did you mean `ring-matmul`? [STV0901]"), std::string::npos);
 }
 
 TEST_F(ExitCodes, AnUnknownVerb) {

@@ -1,5 +1,6 @@
-// The queries of README.md, run by the sqlite3 program on a run that `stave sim`
-// made, give the numbers of `stave report --json`.
+// README.md does what it says: its tour runs, line by line, and its queries, run by
+// the sqlite3 program on a run that `stave sim` made, give the numbers of
+// `stave report --json`.
 #include <gtest/gtest.h>
 
 #include "tests/cli/program.h"
@@ -70,6 +71,30 @@ TEST_F(ReadmeSql, WaitsOfCollectivesAreTheReports) {
       answer(2),
       reported("SELECT value->>'op', value->>'communicator', value->>'sequence', value->>'bytes', "
                "(value->>'arrival_wait_ps') / 1e6, (value->>'transfer_ps') / 1e6 FROM json_each(?1, '$.collectives')"));
+}
+
+TEST(ReadmeTour, EachLineRuns) {
+  const std::string page = file_text(STAVE_SOURCE_DIR "/README.md");
+  const std::size_t tour = page.find("## A tour"), begin = page.find("```\n", tour), end = page.find("\n```", begin);
+  ASSERT_NE(end, std::string::npos);
+  std::istringstream lines(page.substr(begin + 4, end - begin - 3));
+  const Program stave;
+  int ran = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream text(line.substr(0, line.find('#')));
+    std::vector<std::string> words;
+    for (std::string word; text >> word;) words.push_back(word);
+    ASSERT_FALSE(words.empty());
+    if (words[0] == "stave-gui") {
+      for (std::size_t i = 1; i < words.size(); ++i) EXPECT_TRUE(std::filesystem::exists(stave / words[i])) << line;
+      continue;
+    }
+    EXPECT_EQ(words[0], "stave") << line;
+    const Ran got = stave({words.begin() + 1, words.end()});
+    EXPECT_EQ(got.exit, 0) << line << "\n" << got.err;
+    ++ran;
+  }
+  EXPECT_GE(ran, 14);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ TEST(ReportProgram, QuietPrintsErrorsOnly) {
   }
   const Ran above = stave({"report", "run.sqlite", "-q", "--fail-above", "makespan_ps=1"});
   EXPECT_EQ(above.exit, 1);
-  EXPECT_EQ(above.err, "error: makespan_ps is 10, above the limit of 1 [STV1901]\n");
+  EXPECT_EQ(above.err, "error: makespan_ps is 10 ps, above the limit of 1 ps [STV1901]\n");
 }
 
 TEST(ReportProgram, AFileForAnotherVerbNamesThatVerb) {
@@ -129,6 +129,34 @@ TEST(ReportPicture, StripesAreWaits) {
   for (const char* part : {"fill: url(#stripes)", "<pattern id=\"stripes\"", "<rect class=\"waits\"", " thin\">",
                            ">waits for its peers</text>"})
     EXPECT_NE(svg.find(part), std::string::npos) << part;
+}
+
+// A command's own name is its label; what runs on hosts keeps its own. Nothing waits here.
+TEST(ReportPicture, BarsAreNamedAsTheCommandsAre) {
+  const Program stave;
+  Timeline timeline;
+  const TrackId stream = timeline.add(Track{.name = "main", .device = 0, .stream = 1}),
+                host = timeline.add(Track{.kind = TrackKind::Host, .name = "host"});
+  const TimelineCommandId command =
+      timeline.add(TimelineCommand{.key = "backward/wgrad", .op = "gemm", .family = Family::Gemm});
+  const auto add = [&](TrackId track, const char* name, Family family, TimelineCommandId of) {
+    timeline.add(Slice{.start = Time{0},
+                       .duration = Picoseconds{1'000'000},
+                       .track = track,
+                       .name = timeline.intern(name),
+                       .command = of,
+                       .family = family});
+  };
+  add(stream, "gemm", Family::Gemm, command);
+  add(stream, "all_reduce", Family::Collective, {});
+  add(host, "launch", Family::HostApi, command);
+  ASSERT_TRUE(store_as(stave / "run.sqlite", timeline, {.label = "r", .tool = "t", .tool_version = "1"}));
+  ASSERT_EQ(stave({"export", "run.sqlite", "-o", "run.svg"}).exit, 0);
+  const std::string svg = file_text(stave / "run.svg");
+  for (const char* label : {">wgrad</text>", ">all_reduce</text>", ">launch</text>", "backward/wgrad\ngemm\n"})
+    EXPECT_NE(svg.find(label), std::string::npos) << label;
+  EXPECT_EQ(svg.find(">gemm</text>", svg.find("<g transform")), svg.rfind(">gemm</text>"));  // in the legend
+  EXPECT_EQ(svg.find("waits for its peers"), std::string::npos);
 }
 
 TEST(ImportProgram, ADamagedFileIsSaidFirstAndOnce) {

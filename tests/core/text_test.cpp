@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/base/in_number.h"
 #include "core/text/nearest.h"
 #include "core/text/parse.h"
 #include "core/text/print.h"
@@ -220,6 +221,14 @@ TEST(Nearest, SuggestsWhatIsClose) {
   EXPECT_EQ(nearest_name("allreduce", names), "all_reduce");
   EXPECT_EQ(nearest_name("xyz", names), "");
   EXPECT_EQ(nearest_name(std::string(1000, 'a'), names), "");
+}
+
+TEST(InNumber, TakesTheHalvesThatFit) {
+  const std::string_view text = "{} [event ends|events end] before [it starts|they start]; a[0], [";
+  EXPECT_EQ(in_number(text, 1), "{} event ends before it starts; a[0], [");
+  EXPECT_EQ(in_number(text, 0), "{} events end before they start; a[0], [");
+  EXPECT_EQ(in_number(text, 2), in_number(text, 0));
+  EXPECT_EQ(in_number("", 1), "");
 }
 
 }  // namespace

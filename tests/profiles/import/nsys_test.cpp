@@ -135,6 +135,49 @@ TEST(Nsys, WaitsAreNoWorkAndGiveEdges) {
   EXPECT_EQ(known.flows(FlowKind::Event, Certainty::Inferred), 1);
 }
 
+// Times in ns. The wait returns at 100 us; what it waited for ends later on the device's clock.
+TEST(Nsys, AWaitOfTheHostMayEndASkewBeforeItsWork) {
+  const auto import_skewed = [](int kernel_end, int last_start, int last_end) {
+    return import_sql(
+        meta + strings + "INSERT INTO StringIds VALUES(8, 'last');" + runtime + kernels() +
+        "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION(start, end, deviceId, contextId, streamId, correlationId,"
+        "globalPid, syncType, eventId, eventSyncId);" +
+        call_row(0, 500, 1) + call_row(600, 900, 2) + call_row(1000, 100'500, 3, 6) + kernel_row(2000, kernel_end, 1) +
+        fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES({},{},0,1,7,2,{},8,8,2,1,1,128,1,1,NULL,1);",
+                    last_start, last_end, process_a) +
+        fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES(1100,100000,0,1,7,3,{},3,1,1);",
+                    process_a));
+  };
+  const auto waited_for = [](const ImportedTimeline& trace) {
+    for (const SliceFlow& flow : trace.timeline.flows())
+      if (flow.kind == FlowKind::Host) return std::string(trace.timeline.text(trace.timeline.slice(flow.from).name));
+    return std::string("nothing");
+  };
+  EXPECT_EQ(waited_for(import_skewed(90'000, 99'000, 106'000)), "last");
+  const ImportedTimeline behind = import_skewed(104'000, 105'000, 106'000);  // as a whole: an edge must not go back
+  EXPECT_EQ(waited_for(behind), "gemm");
+  EXPECT_EQ(behind.count("STV0751"), 0);
+  EXPECT_EQ(behind.slice("cudaStreamSynchronize_v3020").flags, slice_flags::waits);
+  EXPECT_EQ(behind.slice("cudaLaunchKernel_v7000").flags, 0);
+  const ImportedTimeline early = import_skewed(90'000, 99'000, 140'000);
+  EXPECT_EQ(waited_for(early), "nothing");
+  EXPECT_EQ(early.count("STV0751"), 1);
+  ASSERT_FALSE(early.report.problems.empty());
+  EXPECT_NE(early.report.problems[0].message.find("of the host"), std::string::npos);
+}
+
+TEST(Nsys, ACopyAndAWaitForTheDeviceMayEndASkewLater) {
+  const ImportedTimeline trace = import_sql(
+      meta + strings + "INSERT INTO StringIds VALUES(8, 'cudaDeviceSynchronize_v3020'), (9, 'cudaMemcpy_v3020');" +
+      runtime + kernels() +
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY(start, end, deviceId, contextId, streamId, correlationId, globalPid,"
+      "bytes, copyKind, srcKind, dstKind);" +
+      call_row(500, 600, 1) + call_row(700, 3000, 4, 8) + kernel_row(1000, 9000, 1) + call_row(20'000, 30'000, 5, 9) +
+      fmt::format("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES(21000, 36000, 0, 1, 7, 5, {}, 64, 2, 2, 1);",
+                  process_a));
+  EXPECT_EQ(trace.flows(FlowKind::Host, Certainty::Inferred), 2);
+}
+
 TEST(Nsys, CallsNestAndWaitForTheDevice) {
   const ImportedTimeline trace = import_sql(
       meta + strings + "INSERT INTO StringIds VALUES(8, 'cudaDeviceSynchronize_v3020'), (9, 'cuLaunchKernel');" +
@@ -287,6 +330,17 @@ TEST(Nsys, NothingOfAHostileFileRuns) {
   EXPECT_EQ(trace.report.calls, 1);
   EXPECT_EQ(trace.names(), std::vector<std::string>{"cudaLaunchKernel_v7000"});
   EXPECT_EQ(std::to_string(std::filesystem::file_size(folder / "a.sqlite")), size_before);
+}
+
+TEST(Nsys, WhatIsCountedOnceIsInTheSingular) {
+  const auto message = [](const std::string& rows) {
+    const ImportedTimeline trace = import_sql(meta + strings + runtime + kernels() + rows);
+    return trace.report.problems.empty() ? "none" : trace.report.problems[0].message;
+  };
+  const std::string place = " the recording started later; first in CUPTI_ACTIVITY_KIND_KERNEL row 1";
+  EXPECT_EQ(message(kernel_row(1, 2, 3)), "1 GPU record without the call that launched it:" + place);
+  EXPECT_EQ(message(kernel_row(1, 2, 3) + kernel_row(2, 3, 4)),
+            "2 GPU records without the call that launched them:" + place);
 }
 
 TEST(Nsys, OtherDatabasesAreNoExports) {
