@@ -174,8 +174,7 @@ class RowPainter {
     const Timeline& timeline = *run_.timeline;
     if (!slice.command || (slice.flags & slice_flags::guessed_command) || !is_device_track(timeline.track(slice.track)))
       return short_name(timeline.text(slice.name));
-    const std::string_view key = timeline.command(slice.command).key;
-    return key.substr(key.rfind('/') + 1);
+    return last_of_path(timeline.command(slice.command).key);
   }
 
   int label_pixels(int height) const { return std::min(metrics_.px(11), std::max(metrics_.px(8), height * 2 / 3)); }
