@@ -141,7 +141,8 @@ TEST_F(ExitCodes, SimOfARaceSaysSo) {
 TEST_F(ExitCodes, SimOnAMachineFileSaysWhatItsTablesWinOver) {
   const Json named(stave_({"sim", "good.stave", "--json"}).out);
   EXPECT_EQ(named.at("$.problems"), "[]");
-  const Json file(stave_({"sim", "good.stave", "--machine", STAVE_SOURCE_DIR "/machines/h200-x2.toml", "--json"}).out);
+  const std::string path = STAVE_SOURCE_DIR "/machines/h200-x2.toml";
+  const Json file(stave_({"sim", "good.stave", "--machine", path, "--json"}).out);
   EXPECT_EQ(file.at("$.problems[0].code"), "STV0918");
   EXPECT_EQ(file.at("$.problems[0].severity"), "note");
   EXPECT_EQ(file.at("$.makespan_ps"), named.at("$.makespan_ps"));
