@@ -130,7 +130,8 @@ Result<Predicted> predict(const Schedule& schedule, const PredictOptions& option
   out.cancelled = summary.cancelled;
   if (out.cancelled) return out;
   if (!summary.deadlock)
-    if (const Result<void> checked = warn_of_errors(schedule, plan, progress, warnings); !checked) {
+    if (Result<void> checked = warn_of_errors(schedule, plan, progress, warnings); !checked) {
+      if (checked.problems()[0].code != "STV0950") return Failure(checked.problems());
       out.cancelled = true;
       return out;
     }
