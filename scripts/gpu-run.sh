@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: run.sh [LOG_FOLDER [tests|measurements]]
 # Runs all that needs a GPU, from the bundle that scripts/gpu-test makes, or one
-# half of it (some 5 minutes each on two GPUs). Exit code 0: everything passed;
+# half of it (some 4 and 8 minutes on two GPUs). Exit code 0: everything passed;
 # 77: there is no GPU; 1: something failed. On two GPUs or more it also runs two
 # processes. On a machine with other work the measurements mean nothing.
 set -uo pipefail
@@ -129,7 +129,7 @@ run_tests() {
 
 run_measurements() {
   if [[ -x cuda_bench ]]; then
-    check bench ./cuda_bench --benchmark_report_aggregates_only=true
+    check bench ./cuda_bench --benchmark_report_aggregates_only=true --benchmark_enable_random_interleaving=true
     # Of each benchmark the mean of its steps and, as median_us, their median: docs/benchmarks.md quotes the latter.
     grep -E '_(median|cv) ' "$logs/bench.log" | cut -c1-160
   fi

@@ -28,20 +28,45 @@ std::string values_text(const Output& output) {
   return out + (elements > shown_elements ? " ..." : "");
 }
 
+// Nearest rank: the smallest of the sorted times that so many per cent are not above.
+Picoseconds at_percent(std::span<const Picoseconds> sorted, std::size_t percent) {
+  return sorted[(sorted.size() * percent + 99) / 100 - 1];
+}
+
+std::vector<Picoseconds> sorted_of(std::span<const Picoseconds> times) {
+  std::vector<Picoseconds> sorted(times.begin(), times.end());
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+// A device under load lowers its clock at its power limit: two H200s after some 30 ms of gemms, by a tenth
+// (docs/benchmarks.md). Said where it cannot be noise: each of the last quarter took longer than any of the first, and
+// their medians are a few per cent apart.
+std::string drift_text(std::span<const Picoseconds> durations) {
+  constexpr std::size_t fewest = 8;
+  constexpr double noticed_pct = 3;
+  if (durations.size() < fewest) return {};
+  const std::vector<Picoseconds> first = sorted_of(durations.first(durations.size() / 4));
+  const std::vector<Picoseconds> last = sorted_of(durations.last(durations.size() / 4));
+  if (last.front() <= first.back()) return {};
+  const std::optional<double> longer = percent(at_percent(last, 50) - at_percent(first, 50), at_percent(first, 50));
+  if (!longer || *longer < noticed_pct) return {};
+  return fmt::format(
+      "the last quarter of the steps took {:.1f} % longer than the first: a GPU lowers its clock under load; "
+      "--duration 1 shows more of what it keeps\n",
+      *longer);
+}
+
 // "3 steps: median 12 us, least 11 us, p90 13 us"; empty without times.
 std::string durations_text(const Executed& executed) {
   if (executed.durations.empty()) return {};
-  std::vector<Picoseconds> sorted = executed.durations;
-  std::sort(sorted.begin(), sorted.end());
-  // Nearest rank: the smallest that so many per cent are not above.
-  const auto at = [&](std::size_t percent) { return sorted[(sorted.size() * percent + 99) / 100 - 1]; };
+  const std::vector<Picoseconds> sorted = sorted_of(executed.durations);
   std::string text = fmt::format("{}: {} {}, median {}, min {}, p90 {}", executed.gpu, sorted.size(),
-                                 sorted.size() == 1 ? "step" : "steps", duration_text(at(50)),
-                                 duration_text(sorted.front()), duration_text(at(90)));
-  sorted = executed.issue;
-  std::sort(sorted.begin(), sorted.end());
-  if (!sorted.empty()) text += fmt::format("; the host issues it in {}", duration_text(at(50)));
-  return text + "\n";
+                                 sorted.size() == 1 ? "step" : "steps", duration_text(at_percent(sorted, 50)),
+                                 duration_text(sorted.front()), duration_text(at_percent(sorted, 90)));
+  if (!executed.issue.empty())
+    text += fmt::format("; the host issues it in {}", duration_text(at_percent(sorted_of(executed.issue), 50)));
+  return text + "\n" + drift_text(executed.durations);
 }
 
 std::string_view bytes_view(const Output& output) {

@@ -19,6 +19,15 @@ namespace {
 // How long a thread that waits looks before it sleeps: one that slept issues what comes next with cold caches.
 constexpr std::chrono::milliseconds awake{2};
 
+// Between two looks. Offering the core to others enters the kernel, after which the next call of the driver is slower:
+// only now and then.
+void relax(std::uint32_t& turn) {
+  if (++turn % 64 == 0) return std::this_thread::yield();
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
 class CudaExecution final : public Execution {
  public:
   explicit CudaExecution(std::unique_ptr<Prepared> prepared) : p_(std::move(prepared)), ends_(p_->ranks.size()) {
@@ -218,7 +227,7 @@ class CudaExecution final : public Execution {
     while (true) {
       // Steps often follow each other.
       const Deadline asleep = std::chrono::steady_clock::now() + awake;
-      while (posted_ <= seen && std::chrono::steady_clock::now() < asleep) std::this_thread::yield();
+      for (std::uint32_t turn = 0; posted_ <= seen && std::chrono::steady_clock::now() < asleep;) relax(turn);
       {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [&] { return closing_ || steps_ > seen; });
@@ -249,7 +258,7 @@ class CudaExecution final : public Execution {
       if (const Result<void> begun = begin_step(*p_->ranks[r]); !begun) failed_with(r, begun);
     }
     Deadline nap = std::chrono::steady_clock::now() + awake;
-    while (true) {
+    for (std::uint32_t turn = 0;;) {
       bool all_done = true;
       for (std::size_t r = first; r < end; ++r) {
         RankState& rank = *p_->ranks[r];
@@ -266,7 +275,7 @@ class CudaExecution final : public Execution {
       if (std::chrono::steady_clock::now() > nap)
         std::this_thread::sleep_for(std::chrono::microseconds(10));
       else
-        std::this_thread::yield();
+        relax(turn);
     }
   }
 

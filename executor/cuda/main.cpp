@@ -26,10 +26,11 @@ Result<void> send(GpuFrame kind, std::string_view payload) {
   return write_frame(gpu_pipe, static_cast<std::uint32_t>(kind), payload);
 }
 
-// The bytes of each parameter that is read: by rank, then as the entry has them; empty for outputs.
+// The bytes of each parameter that is read: by rank, then as the entry has them; empty for outputs and for ranks of
+// other processes.
 using Inputs = std::vector<std::vector<std::vector<std::byte>>>;
 
-Result<Inputs> inputs_of(const Plan& plan, const std::vector<std::string>& specs) {
+Result<Inputs> inputs_of(const Plan& plan, const std::vector<int>& here, const std::vector<std::string>& specs) {
   std::vector<Input> given;
   for (const std::string& text : specs) {
     TRY(InputSpec spec, parse_input_spec(text));
@@ -38,6 +39,7 @@ Result<Inputs> inputs_of(const Plan& plan, const std::vector<std::string>& specs
   }
   Inputs inputs(plan.ranks());
   for (Rank rank = 0; rank < plan.ranks(); ++rank) {
+    if (here[rank] < 0) continue;
     const Expanded& e = plan.of_rank(rank).expanded;
     for (const BufferId id : e.parameters) {
       const Buffer& b = e.buffers[id];
@@ -57,7 +59,7 @@ Result<Inputs> inputs_of(const Plan& plan, const std::vector<std::string>& specs
 Result<void> write_inputs(const Plan& plan, const Inputs& inputs, bool first, Execution& execution) {
   for (Rank rank = 0; rank < plan.ranks(); ++rank) {
     const Expanded& e = plan.of_rank(rank).expanded;
-    for (std::size_t i = 0; i < e.parameters.size(); ++i) {
+    for (std::size_t i = 0; i < inputs[rank].size(); ++i) {
       const Direction direction = e.buffers[e.parameters[i]].direction;
       // What a step only reads is there already.
       if (direction == Direction::Out || (direction == Direction::In && !first)) continue;
@@ -127,9 +129,9 @@ Result<void> run(const GpuRequest& request) {
   TRY(Expansion expansion,
       expand_and_verify(std::make_shared<const Module>(std::move(module)), {.params = request.params}));
   TRY(const Plan plan, lower(std::move(expansion), request.mode));
-  TRY(const Inputs inputs, inputs_of(plan, request.inputs));
   const CudaOptions cuda{request.ranks_per_device, request.warmup, request.flush_l2, recorder.get(), world};
   TRY(const std::vector<int> here, local_devices(plan.ranks(), all.size(), cuda));
+  TRY(const Inputs inputs, inputs_of(plan, here, request.inputs));
   TRY(const std::vector<int> devices, all_devices(here, world));
   const std::size_t used = world ? plan.ranks() : std::set<int>(devices.begin(), devices.end()).size();
   TRY_VOID(send(GpuFrame::Gpu, fmt::format("{} x {}", used, all[0].name)));

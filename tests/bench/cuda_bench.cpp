@@ -3,7 +3,6 @@
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
-#include <thread>
 #include <vector>
 
 #include "core/text/parse.h"
@@ -59,7 +58,7 @@ void step(benchmark::State& state, std::string_view command, Mode mode, double e
 struct ByHand {
   float *x = nullptr, *y = nullptr;
   cudaStream_t stream = nullptr;
-  cudaEvent_t end = nullptr;
+  cudaEvent_t begin = nullptr, end = nullptr;
   cuda::Compiler compiler{90};
   cudaKernel_t kernel = nullptr;
 
@@ -67,6 +66,7 @@ struct ByHand {
     cudaMalloc(reinterpret_cast<void**>(&x), 2048);  // one piece of memory, as a rank's buffers are
     y = x + 256;
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    cudaEventCreate(&begin);
     cudaEventCreate(&end);
     const auto made = compiler.cuda(
         "extern \"C\" __global__ void add(const float* x, float* y, unsigned long long n) { unsigned i = blockIdx.x * "
@@ -76,6 +76,7 @@ struct ByHand {
   }
   ~ByHand() {
     cudaFree(x);
+    cudaEventDestroy(begin);
     cudaEventDestroy(end);
     cudaStreamDestroy(stream);
   }
@@ -90,10 +91,12 @@ struct ByHand {
   }
 };
 
-template <class Calls>
-void by_hand(benchmark::State& state, ByHand& hand, double each, Calls calls) {
+// `first`, which is not timed, stands before the calls.
+template <class Calls, class First>
+void by_hand(benchmark::State& state, ByHand& hand, double each, Calls calls, First first) {
   Times times;
   for (auto _ : state) {
+    first();
     const auto before = std::chrono::steady_clock::now();
     calls();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - before;
@@ -102,6 +105,10 @@ void by_hand(benchmark::State& state, ByHand& hand, double each, Calls calls) {
   }
   times.tell(state);
 }
+template <class Calls>
+void by_hand(benchmark::State& state, ByHand& hand, double each, Calls calls) {
+  by_hand(state, hand, each, calls, [] {});
+}
 
 void eager_copy(benchmark::State& state) { step(state, "copy %x -> %y", Mode::Eager, commands); }
 void eager_copy_by_hand(benchmark::State& state) {
@@ -109,18 +116,6 @@ void eager_copy_by_hand(benchmark::State& state) {
   by_hand(state, hand, commands, [&] {
     for (int i = 0; i < commands; ++i) cudaMemcpyAsync(hand.y, hand.x, 1024, cudaMemcpyDefault, hand.stream);
   });
-}
-// As the driver issues: from a thread that is not the first, to a stream with a priority, behind an event.
-void eager_copy_by_hand_as_the_driver(benchmark::State& state) {
-  std::thread([&] {
-    ByHand hand;
-    cudaStreamDestroy(hand.stream);
-    cudaStreamCreateWithPriority(&hand.stream, cudaStreamNonBlocking, 0);
-    by_hand(state, hand, commands, [&] {
-      cudaEventRecord(hand.end, hand.stream);
-      for (int i = 0; i < commands; ++i) cudaMemcpyAsync(hand.y, hand.x, 1024, cudaMemcpyDefault, hand.stream);
-    });
-  }).join();
 }
 void eager_map(benchmark::State& state) { step(state, "map %x -> %y (f = |v| v + 1.0)", Mode::Eager, commands); }
 void eager_map_by_hand(benchmark::State& state) {
@@ -131,8 +126,9 @@ void eager_map_by_hand(benchmark::State& state) {
 }
 
 void captured(benchmark::State& state) { step(state, "map %x -> %y (f = |v| v + 1.0)", Mode::Captured, 1); }
-// `end`: with the event behind it from which a step's time is read.
-void captured_by_hand(benchmark::State& state, bool end) {
+// With the events before and behind it from which a step's time is read: of these only the latter is in the figure.
+enum class Events { None, End, BeginAndEnd };
+void captured_by_hand(benchmark::State& state, Events events) {
   ByHand hand;
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t exec = nullptr;
@@ -142,10 +138,15 @@ void captured_by_hand(benchmark::State& state, bool end) {
   cudaGraphInstantiate(&exec, graph, 0);
   cudaGraphUpload(exec, hand.stream);
   cudaStreamSynchronize(hand.stream);
-  by_hand(state, hand, 1, [&] {
-    cudaGraphLaunch(exec, hand.stream);
-    if (end) cudaEventRecord(hand.end, hand.stream);
-  });
+  by_hand(
+      state, hand, 1,
+      [&] {
+        cudaGraphLaunch(exec, hand.stream);
+        if (events != Events::None) cudaEventRecord(hand.end, hand.stream);
+      },
+      [&] {
+        if (events == Events::BeginAndEnd) cudaEventRecord(hand.begin, hand.stream);
+      });
   cudaGraphExecDestroy(exec);
   cudaGraphDestroy(graph);
 }
@@ -155,12 +156,12 @@ void repeated(benchmark::internal::Benchmark* b) {
 }
 BENCHMARK(eager_copy)->Apply(repeated)->Iterations(100);
 BENCHMARK(eager_copy_by_hand)->Apply(repeated)->Iterations(100);
-BENCHMARK(eager_copy_by_hand_as_the_driver)->Apply(repeated)->Iterations(100);
 BENCHMARK(eager_map)->Apply(repeated)->Iterations(100);
 BENCHMARK(eager_map_by_hand)->Apply(repeated)->Iterations(100);
 BENCHMARK(captured)->Apply(repeated)->Iterations(1500);
-BENCHMARK_CAPTURE(captured_by_hand, bare, false)->Apply(repeated)->Iterations(1500);
-BENCHMARK_CAPTURE(captured_by_hand, with_end_event, true)->Apply(repeated)->Iterations(1500);
+BENCHMARK_CAPTURE(captured_by_hand, bare, Events::None)->Apply(repeated)->Iterations(1500);
+BENCHMARK_CAPTURE(captured_by_hand, with_end_event, Events::End)->Apply(repeated)->Iterations(1500);
+BENCHMARK_CAPTURE(captured_by_hand, between_events, Events::BeginAndEnd)->Apply(repeated)->Iterations(1500);
 
 }  // namespace
 }  // namespace stave

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include "core/ir/interpret/number.h"
 #include "core/ir/interpret/operand.h"
@@ -29,18 +30,45 @@ std::uint64_t fnv1a(std::string_view text) {
   return h;
 }
 
-void fill_random(std::span<std::byte> bytes, Dtype dtype, std::size_t count, std::uint64_t key) {
-  const int fraction_bits = is_float(dtype) ? std::min(significand_bits(dtype), 8) - 1 : 0;
+// A random element is one of at most 256 values, of which this is number `index`.
+void store_random_value(std::span<std::byte> bytes, Dtype dtype, std::size_t i, int index_bits, std::uint64_t index) {
+  const auto value = static_cast<std::int64_t>(index);
+  const std::int64_t half = std::int64_t{1} << (index_bits - 1);
+  if (is_float(dtype))
+    store_double(bytes, dtype, i, static_cast<double>(value - half) / static_cast<double>(half));
+  else
+    store_signed(bytes, dtype, i, is_signed(dtype) ? value - half : value);
+}
+
+template <class Bits>
+void fill_from(std::span<const Bits> values, std::span<std::byte> bytes, std::size_t count, std::uint64_t key,
+               int index_bits) {
   for (std::size_t i = 0; i < count; ++i) {
-    const std::uint64_t r = mix(key + (i + 1) * gamma);
-    if (is_float(dtype)) {
-      const auto units = static_cast<std::int64_t>(r >> (63 - fraction_bits)) - (std::int64_t{1} << fraction_bits);
-      store_double(bytes, dtype, i, std::ldexp(static_cast<double>(units), -fraction_bits));
-    } else if (dtype == Dtype::Bool) {
-      store_unsigned(bytes, dtype, i, r >> 63);
-    } else {
-      store_signed(bytes, dtype, i, static_cast<std::int64_t>(r >> 60) - (is_signed(dtype) ? 8 : 0));
-    }
+    const Bits& value = values[mix(key + (i + 1) * gamma) >> (64 - index_bits)];
+    std::memcpy(bytes.data() + i * sizeof(Bits), &value, sizeof(Bits));
+  }
+}
+
+void fill_random(std::span<std::byte> bytes, Dtype dtype, std::size_t count, std::uint64_t key) {
+  int index_bits = 4;
+  if (dtype == Dtype::Bool) index_bits = 1;
+  if (is_float(dtype)) index_bits = std::min(significand_bits(dtype), 8);
+  if (bits_of(dtype) < 8) {
+    for (std::size_t i = 0; i < count; ++i)
+      store_random_value(bytes, dtype, i, index_bits, mix(key + (i + 1) * gamma) >> (64 - index_bits));
+    return;
+  }
+  const auto fill = [&]<class Bits>(Bits) {
+    std::vector<Bits> values(std::size_t{1} << index_bits);
+    for (std::size_t v = 0; v < values.size(); ++v)
+      store_random_value(std::as_writable_bytes(std::span(values)), dtype, v, index_bits, v);
+    fill_from(std::span<const Bits>(values), bytes, count, key, index_bits);
+  };
+  switch (bits_of(dtype)) {
+    case 8: return fill(std::uint8_t{});
+    case 16: return fill(std::uint16_t{});
+    case 32: return fill(std::uint32_t{});
+    default: return fill(std::uint64_t{});
   }
 }
 
