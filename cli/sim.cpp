@@ -18,6 +18,7 @@ struct SimOptions {
   std::string mode = "eager";
   std::string network_model = "max-min";
   std::string observer;
+  std::string clock = "full";
   std::optional<std::string> output_file;
   bool yes = false;
   PredictOptions predict;
@@ -36,6 +37,7 @@ int sim(SimOptions& options) {
   options.predict.mode = *mode_named(options.mode);
   options.predict.simulate.network_model = options.network_model;
   options.predict.simulate.observer_cupti = options.observer == "cupti";
+  options.predict.sustained = options.clock == "sustained";
   const Result<Schedule> schedule = open_checked(options.file, options.output);
   if (!schedule) return exit_input;
   ProgressLine line(options.output);
@@ -83,6 +85,11 @@ Run define_sim(CLI::App& app) {
       ->capture_default_str();
   app.add_option("--observer", options->observer, "cupti: predict the profiled run, whose launches cost more")
       ->check(CLI::IsMember({"cupti"}));
+  app.add_option(
+         "--clock", options->clock,
+         "full: as after a pause; sustained: what a device at its power limit keeps when this is repeated for long")
+      ->check(CLI::IsMember({"full", "sustained"}))
+      ->capture_default_str();
   app.add_option("--jitter", options->predict.jitter,
                  "Predict again this many times with host calls up to a tenth slower: range, and fragile or not")
       ->capture_default_str();

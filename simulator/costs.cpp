@@ -11,7 +11,8 @@ constexpr Picoseconds longest{std::int64_t{1} << 50};
 
 }  // namespace
 
-Costs::Costs(const Plan& plan, const Machine& machine) : plan_(plan), machine_(machine), gemm_times_(machine) {
+Costs::Costs(const Plan& plan, const Machine& machine, double clock)
+    : plan_(plan), machine_(machine), clock_(clock), gemm_times_(machine) {
   for (const Beside& b : machine.besides)
     for (const std::string& name : {b.family, b.beside})
       if (std::find(rival_names_.begin(), rival_names_.end(), name) == rival_names_.end()) rival_names_.push_back(name);
@@ -38,7 +39,7 @@ const Costed& Costs::of(std::uint32_t rank_class, CommandId command, std::size_t
       ranks == 1 ? alone_[rank_class][command.value] : together_[{rank_class, command.value, ranks, crosses_nodes}];
   if (!costed.known) {
     const Expanded& expanded = plan_.classes[rank_class].expanded;
-    make(costed, {machine_, gemm_times_, expanded, expanded[command], ranks, crosses_nodes});
+    make(costed, {machine_, gemm_times_, expanded, expanded[command], clock_, ranks, crosses_nodes});
   }
   return costed;
 }

@@ -22,7 +22,7 @@ struct Costed {
 
 class Costs {
  public:
-  Costs(const Plan& plan, const Machine& machine);
+  Costs(const Plan& plan, const Machine& machine, double clock);
 
   // Of a command on `ranks` ranks (1: not a collective). Problems are kept; the demand is empty then.
   const Costed& of(std::uint32_t rank_class, CommandId command, std::size_t ranks = 1, bool crosses_nodes = false);
@@ -37,6 +37,7 @@ class Costs {
 
   const Plan& plan_;
   const Machine& machine_;
+  double clock_;
   GemmTimes gemm_times_;
   std::vector<std::string> rival_names_;
   std::vector<std::vector<Costed>> alone_;  // by class and command

@@ -46,6 +46,27 @@ Result<Demand> demand_of(const Reduce&, const DemandOf& context) {
   return memory_kernel(context, "reduce", "reduce", elements, all_bytes(context), static_cast<double>(elements));
 }
 
+double product_rate(const Machine& machine, Dtype dtype) {
+  const std::optional<FlopsPerSecond> rate = machine.tensor_rate(name_of(dtype));
+  return rate ? rate->per_second : machine.device.vector_flops_per_s.value;
+}
+
+// A product that the memory holds up takes as long at a lower clock, down to where it no longer does.
+Picoseconds at_clock(const DemandOf& context, Picoseconds time, Dtype dtype, double flops) {
+  const double computing = flops / product_rate(context.machine, dtype) / context.clock;
+  const double moving =
+      static_cast<double>(all_bytes(context)) / context.machine.device.memory_bandwidth_bytes_per_s.value;
+  return computing < moving ? time : picoseconds(seconds_of(time) / context.clock);
+}
+
+// Assumed: at its full rate a product of any dtype draws what one of bf16 draws, which is measured.
+std::int64_t product_energy(const DemandOf& context, Dtype dtype, double flops) {
+  const Machine& machine = context.machine;
+  if (!machine.energy) return 0;
+  const double as_bf16 = product_rate(machine, Dtype::BF16) / product_rate(machine, dtype);
+  return std::llround(flops * machine.energy->gemm_pj_per_flop.value * as_bf16 * context.clock);
+}
+
 Result<Demand> demand_of(const Gemm& op, const DemandOf& context) {
   const Machine& machine = context.machine;
   const Expanded& expanded = context.expanded;
@@ -82,11 +103,12 @@ Result<Demand> demand_of(const Gemm& op, const DemandOf& context) {
   d.tiles = batch * ceil_div(m, tile.rows) * ceil_div(n, tile.columns);
   // A batch of products is timed as one that is as much taller: assumed, no table has batches.
   const TimeEstimate& estimate = context.gemm_times.of(a.dtype, batch * m, n, k, op.sm_count);
-  d.time = estimate.time;
-  d.source = estimate.source;
-  d.extrapolated = estimate.extrapolated || batch > 1;
   const double flops =
       2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  d.time = at_clock(context, estimate.time, a.dtype, flops);
+  d.energy_pj = product_energy(context, a.dtype, flops);
+  d.source = estimate.source;
+  d.extrapolated = estimate.extrapolated || batch > 1;
   finish_kernel(context, d);
   add_uses(context, d, {"gemm"}, {static_cast<double>(all_bytes(context)), 0, flops});
   return d;
@@ -193,6 +215,11 @@ Result<Demand> demand_of(const T& op, const DemandOf& context) {
     d.time = picoseconds(seconds_of(d.time) / speed);
     d.unit_cap = std::max(cap * static_cast<double>(used) / (static_cast<double>(channels) * speed), 1.0);
     d.rival = "collective";
+  }
+  if (machine.energy) {
+    const EnergyCosts& energy = *machine.energy;
+    d.energy_pj =
+        std::llround(wire * (channels == 0 ? energy.copy_engine_pj_per_byte : energy.collective_pj_per_byte).value);
   }
   if (const Cost& cost = cost_of(context); cost.time) {
     d.latency = Picoseconds{0};

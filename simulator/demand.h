@@ -46,7 +46,8 @@ struct Demand {
   std::string_view rival;  // its name in the machine's [[beside]]; "" for none
   std::string source;
   bool extrapolated = false;
-  bool assumed = false;  // a default stands in for a cost that nobody gave
+  std::int64_t energy_pj = 0;  // of a product, or of what a rank sends
+  bool assumed = false;        // a default stands in for a cost that nobody gave
 
   // Of one tile, so that the command takes `time` alone.
   Work tile_work() const;
@@ -69,6 +70,7 @@ struct DemandOf {
   GemmTimes& gemm_times;
   const Expanded& expanded;
   const Command& command;
+  double clock = 1;            // part of the full one
   std::size_t ranks = 1;       // collectives: of the group
   bool crosses_nodes = false;  // collectives: members on several nodes
 };

@@ -12,7 +12,7 @@ Run::Run(const Plan& plan, const Machine& machine, const SimulateOptions& option
       folding_(std::move(folding)),
       engine_(model, events_, options.unhindered),
       topology_(machine, engine_, folding_.representative.size()),
-      costs_(plan, machine),
+      costs_(plan, machine, options.clock),
       record_(plan, folding_, sink, options.all_ranks, options.counters) {}
 
 // Periods of empty kernels contain the kernel.
@@ -209,7 +209,10 @@ Result<PredictionSummary> Run::run() {
   std::int64_t makespan = 0;
   for (const RankState& rank : ranks_) makespan = std::max(makespan, rank.end);
   summary_.makespan = Picoseconds{makespan};
-  for (const std::uint32_t colour : folding_.colour_of_rank) summary_.rank_end.emplace_back(ranks_[colour].end);
+  for (const std::uint32_t colour : folding_.colour_of_rank) {
+    summary_.rank_end.emplace_back(ranks_[colour].end);
+    summary_.rank_energy.push_back(ranks_[colour].energy);
+  }
   if (options_.unhindered) {
     const Topology::Busiest busiest = topology_.busiest();
     summary_.busiest = busiest.time;

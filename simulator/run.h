@@ -99,6 +99,7 @@ class Run {
     std::uint32_t step = 0;
     std::int64_t step_start = 0;
     std::int64_t end = 0;
+    RankEnergy energy;
     std::uint32_t lanes_left = 0;
   };
   // A command that runs: where it came from and what its slice needs.

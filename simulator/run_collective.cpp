@@ -125,10 +125,14 @@ void Run::add_transfers(Launch& launch, std::uint32_t command_id, std::vector<Ac
   const auto peer_at = [&](CoordInt peer) {
     return static_cast<std::uint32_t>(expanded.at(peer, rank.rank)) % static_cast<std::uint32_t>(clique.members.size());
   };
+  bool sends = !std::holds_alternative<Recv>(command.payload);
   if (const auto* permute = std::get_if<CollectivePermute>(&command.payload)) {
-    for (const auto& [source, target] : expanded.pairs_of(*permute, clique.members.size()))
+    sends = false;
+    for (const auto& [source, target] : expanded.pairs_of(*permute, clique.members.size())) {
+      sends = sends || source == clique.position;
       if (source == clique.position || target == clique.position)
         join_pair(launch, clique, source, target, costed, activities, now);
+    }
   } else if (const auto* send = std::get_if<Send>(&command.payload)) {
     join_pair(launch, clique, clique.position, peer_at(send->peer), costed, activities, now);
   } else if (const auto* recv = std::get_if<Recv>(&command.payload)) {
@@ -136,6 +140,7 @@ void Run::add_transfers(Launch& launch, std::uint32_t command_id, std::vector<Ac
   } else {
     join_all(launch, clique, costed, activities, now);
   }
+  if (sends) rank.energy.transfers_pj += costed.demand.energy_pj;
 }
 
 void Run::join_all(Launch& launch, const Clique& clique, const Costed& costed, std::vector<ActivityId>& activities,

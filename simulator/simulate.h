@@ -41,6 +41,7 @@ struct SimulateOptions {
   std::string_view network_model = "max-min";
   bool observer_cupti = false;                 // launches cost what they cost under a profiler
   std::optional<std::uint64_t> jitter_seed{};  // host calls take up to a tenth longer
+  double clock = 1;                            // part of the full clock; products of the tensor cores follow it
   std::uint32_t steps = 1;                     // executions of the schedule, each after the one before
   std::vector<HostDelay> host_delays{};
   std::vector<Outcome> outcomes{};
@@ -66,9 +67,19 @@ struct Deadlock {
   std::string to_text() const;
 };
 
+// What the work of a rank takes from its device, at the clock that was simulated; zeros where the machine has no
+// [energy].
+struct RankEnergy {
+  std::int64_t products_pj = 0;
+  std::int64_t transfers_pj = 0;  // of what it sends
+
+  friend bool operator==(const RankEnergy&, const RankEnergy&) = default;
+};
+
 struct PredictionSummary {
   Picoseconds makespan{};  // until the last stream is empty
   std::vector<Picoseconds> rank_end;
+  std::vector<RankEnergy> rank_energy;
   std::optional<Deadlock> deadlock;
   bool cancelled = false;  // through `progress`: rows and figures are those until then
   Problems notes;

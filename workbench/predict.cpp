@@ -19,6 +19,7 @@ RunInfo run_info(const Schedule& schedule, const Predicted& predicted) {
   JsonWriter options;
   options.begin_object().field("network_model", predicted.options.simulate.network_model);
   options.field("observer_cupti", predicted.options.simulate.observer_cupti);
+  options.field("clock", predicted.options.simulate.clock);
   options.field("peak_device_bytes", predicted.peak_device_bytes);
   const std::optional<Bound>& bound = predicted.bound;
   options.field("bound_ps", bound ? std::optional(bound->time.count()) : std::nullopt);
@@ -86,6 +87,24 @@ Result<std::optional<JitterResult>> jitter_of(const Plan& plan, const Machine& m
   return std::optional(result);
 }
 
+// Nothing where full clock is what the device keeps.
+std::string power_text(const Predicted& predicted) {
+  if (!predicted.power_w) return "";
+  const double limit = predicted.machine.device.power_limit_w.value;
+  const double clock = predicted.options.simulate.clock;
+  if (clock < 1)
+    return fmt::format("\nclock    {:.1f} % of full: {:.0f} W a device on average, the limit is {:.0f} W", clock * 100,
+                       *predicted.power_w, limit);
+  if (predicted.options.sustained)
+    return fmt::format("\nclock    full: {:.0f} W a device on average, the limit is {:.0f} W", *predicted.power_w,
+                       limit);
+  if (*predicted.power_w <= limit) return "";
+  return fmt::format(
+      "\npower    {:.0f} W a device on average, above the limit of {:.0f} W: in the long run it is slower "
+      "(--clock sustained)",
+      *predicted.power_w, limit);
+}
+
 std::string remark_of(const Predicted& predicted) {
   const std::string_view remark = measured_remark(predicted.machine);
   return remark.empty() ? "" : fmt::format(" ({})", remark);
@@ -121,12 +140,21 @@ Result<Predicted> predict(const Schedule& schedule, const PredictOptions& option
                         {}});
   if (progress) progress->begin("predicting", work_of(plan).commands.value_or(0) * options.simulate.steps);
   TRY(Prediction prediction, simulate(plan, machine, options.simulate));
+  PredictOptions at_clock = options;
+  if (options.sustained && !prediction.summary.cancelled && !prediction.summary.deadlock) {
+    if (progress) progress->begin("looking for the clock");
+    TRY(at_clock.simulate.clock, sustained_clock(plan, machine, options.simulate, prediction.summary));
+    if (at_clock.simulate.clock < 1) {
+      TRY(prediction, simulate(plan, machine, at_clock.simulate));
+    }
+  }
   Predicted out{.machine = std::move(machine),
                 .prediction = std::move(prediction),
-                .options = options,
+                .options = std::move(at_clock),
                 .peak_device_bytes = peak,
                 .ranks = plan.ranks()};
   PredictionSummary& summary = out.prediction.summary;
+  out.power_w = average_power_w(out.machine, summary);
   out.cancelled = summary.cancelled;
   if (out.cancelled) return out;
   if (!summary.deadlock)
@@ -138,8 +166,8 @@ Result<Predicted> predict(const Schedule& schedule, const PredictOptions& option
   out.report = make_report(out.prediction.timeline, {"all", "", {Time{0}, summary.makespan}});
   for (RankUse& use : out.report.ranks) use.peak_device_bytes = device_bytes(plan.of_rank(use.rank).expanded);
   summary.notes.insert(summary.notes.begin(), warnings.begin(), warnings.end());
-  TRY(out.bound, bound_below(plan, out.machine, options.simulate, summary));
-  TRY(out.jitter, jitter_of(plan, out.machine, options, summary));
+  TRY(out.bound, bound_below(plan, out.machine, out.options.simulate, summary));
+  TRY(out.jitter, jitter_of(plan, out.machine, out.options, summary));
   out.cancelled = progress && progress->cancelled();
   return out;
 }
@@ -204,6 +232,7 @@ std::string predict_text(const Schedule& schedule, const Predicted& predicted) {
     out += fmt::format("\njitter   {} to {} over {} runs{}", duration_text(jitter->low), duration_text(jitter->high),
                        predicted.options.jitter,
                        jitter->fragile ? "; FRAGILE: who gets the SMs first depends on the host's pace" : "");
+  out += power_text(predicted);
   out += fmt::format("\nmemory   {} a device at most\n", bytes_text(predicted.peak_device_bytes));
   if (predicted.prediction.summary.extrapolated_count > 0)
     out += fmt::format("{} commands lie outside the machine's tables: their times are extrapolated\n",
@@ -254,6 +283,9 @@ std::string predict_json(const Schedule& schedule, const Predicted& predicted,
   json.field("bound_ps", bound ? std::optional(bound->time.count()) : std::nullopt);
   json.field("bound_pct", bound ? percent(bound->time, predicted.prediction.summary.makespan) : std::nullopt);
   json.field("bound_by", bound ? std::optional(bound->by) : std::nullopt);
+  json.field("clock", predicted.options.sustained ? "sustained" : "full");
+  json.field("clock_pct", predicted.options.simulate.clock * 100);
+  json.field("power_w", predicted.power_w);
   json.field("fragile", jitter ? std::optional(jitter->fragile) : std::nullopt);
   json.field("worst_rank", report.worst_rank);
   json.field("exposed_communication_ps", of_worst(&RankUse::exposed_communication));

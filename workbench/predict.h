@@ -8,6 +8,7 @@
 #include "analysis/report.h"
 #include "core/machine/machine.h"
 #include "simulator/bound.h"
+#include "simulator/power.h"
 #include "simulator/simulate.h"
 #include "workbench/schedule.h"
 
@@ -17,6 +18,7 @@ struct PredictOptions {
   ParamValues params{};
   std::string machine = "h200-x2";  // a name or a file
   Mode mode = Mode::Eager;
+  bool sustained = false;           // at the clock that a device keeps when the schedule is repeated for long
   std::string label = "predicted";  // the run's name in a file
   SimulateOptions simulate{};
   std::uint32_t jitter = 0;  // further predictions with seeded host jitter; 0: none
@@ -37,13 +39,14 @@ struct Predicted {
   Report report{};  // of the whole timeline
   PredictOptions options{};
   std::int64_t peak_device_bytes = 0;  // of the rank that needs most
+  std::optional<double> power_w{};     // average of the device that draws most; none: the machine does not say
   std::size_t ranks = 0;
   bool cancelled = false;  // there is no report, and maybe only a part of the timeline
 };
 
 // Failing: it breaks a rule, the machine is unknown or too small, or a cost is
-// missing. A deadlock is a result, and so is what `simulate.progress` cancelled.
-// STV0910: more ranks than the machine has devices.
+// missing, or `sustained` on a machine without [energy]. A deadlock is a result, and so is what `simulate.progress`
+// cancelled. STV0910: more ranks than the machine has devices.
 Result<Predicted> predict(const Schedule& schedule, const PredictOptions& options);
 
 struct SaveOptions {

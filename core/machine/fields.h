@@ -113,6 +113,16 @@ inline auto fields(const GraphCosts*) {
   };
 }
 
+inline auto fields(const EnergyCosts*) {
+  using N = NumberField<EnergyCosts>;
+  return std::tuple{
+      N{"idle_w", &EnergyCosts::idle_w, ZeroOrMore},
+      N{"gemm_pj_per_flop", &EnergyCosts::gemm_pj_per_flop, ZeroOrMore},
+      N{"collective_pj_per_byte", &EnergyCosts::collective_pj_per_byte, ZeroOrMore},
+      N{"copy_engine_pj_per_byte", &EnergyCosts::copy_engine_pj_per_byte, ZeroOrMore},
+  };
+}
+
 inline auto fields(const Link*) {
   return std::tuple{
       NameField<Link>{"scope", &Link::scope, scopes},

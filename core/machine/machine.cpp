@@ -111,6 +111,10 @@ std::string summary(const Machine& machine) {
   add_numbers(out, machine.host);
   out += "  graph\n";
   add_numbers(out, machine.graph);
+  if (machine.energy) {
+    out += "  energy\n";
+    add_numbers(out, *machine.energy);
+  }
   for (const Link& link : machine.links) {
     out += fmt::format("  link {}\n", link.scope);
     add_numbers(out, link);

@@ -20,7 +20,7 @@
 namespace stave {
 
 // `value` is in the unit that ends the key: _ps picoseconds, _hz, _bytes,
-// _bytes_per_s, _flops_per_s, _w watts; none is a count or a plain factor.
+// _bytes_per_s, _flops_per_s, _w watts, _pj picojoules; none is a count or a plain factor.
 struct Number {
   double value = 0;
   // In words, by habit "measured: …", "measured elsewhere: …", "data sheet: …", "paper: …", "derived: …", "assumed: …".
@@ -169,6 +169,16 @@ struct Beside {
   friend bool operator==(const Beside&, const Beside&) = default;
 };
 
+// What work takes from a device, at the clock that the tables hold for (docs/models.md, "Clock and power").
+struct EnergyCosts {
+  Number idle_w;                   // that is always drawn
+  Number gemm_pj_per_flop;         // of products; in proportion to the clock
+  Number collective_pj_per_byte;   // of each byte that a rank sends by kernels
+  Number copy_engine_pj_per_byte;  // the same by copy engines
+
+  friend bool operator==(const EnergyCosts&, const EnergyCosts&) = default;
+};
+
 // A row-major product: [m, k] x [k, n] -> [m, n].
 struct GemmRow {
   std::int64_t m = 0, n = 0, k = 0;
@@ -226,6 +236,7 @@ struct Machine {
   Device device;
   HostCosts host;
   GraphCosts graph;
+  std::optional<EnergyCosts> energy;  // none: how its clock falls under load is not known
   std::vector<Link> links;
   std::vector<Collective> collectives;
   std::vector<KernelShape> kernels;

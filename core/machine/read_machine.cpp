@@ -403,6 +403,7 @@ Result<Machine> Reader::read(std::string_view text) {
   read_section(root, "device", machine.device);
   read_section(root, "host", machine.host);
   read_section(root, "graph", machine.graph);
+  if (root.get("energy")) read_section(root, "energy", machine.energy.emplace());
   const auto plain = [&](const toml::table& table, const std::string& path, auto& out) {
     read_fields(table, path, out);
   };
@@ -413,8 +414,9 @@ Result<Machine> Reader::read(std::string_view text) {
   read_array(root, "beside", machine.besides, plain);
   read_array(root, "table", machine.tables,
              [&](const toml::table& table, const std::string& path, Table& out) { read_table(table, path, out); });
-  reject_unknown(root, "a machine file",
-                 {"machine", "device", "host", "graph", "link", "collective", "kernel", "use", "beside", "table"});
+  reject_unknown(
+      root, "a machine file",
+      {"machine", "device", "host", "graph", "energy", "link", "collective", "kernel", "use", "beside", "table"});
   if (problems_.empty()) {
     reject_twice(root, "link", machine.links, [](const Link& l) { return l.scope; });
     reject_twice(root, "collective", machine.collectives, [](const Collective& c) { return c.op + " " + c.algorithm; });
