@@ -6,6 +6,7 @@
 
 #include "core/ir/expanded.h"
 #include "core/machine/fields.h"
+#include "simulator/power.h"
 
 namespace stave {
 namespace {
@@ -285,13 +286,14 @@ Result<Situation> apply_edits(Situation base, std::span<const Edit> edits) {
   return base;
 }
 
-Result<SituationPrediction> predict(const Situation& situation, Mode mode, const SimulateOptions& options) {
+Result<SituationPrediction> predict(const Situation& situation, Mode mode, SimulateOptions options, bool sustained) {
   if (options.progress) options.progress->begin("expanding");
   TRY(Expansion expansion, expand_and_verify(situation.module, {.params = situation.params}));
   TRY(const Plan plan, lower(std::move(expansion), mode));
   if (options.progress) options.progress->begin("predicting");
-  TRY(Prediction prediction, simulate(plan, situation.machine, options));
-  SituationPrediction out{std::move(prediction), 0, static_cast<std::uint32_t>(plan.ranks())};
+  TRY(Prediction prediction,
+      sustained ? simulate_sustained(plan, situation.machine, options) : simulate(plan, situation.machine, options));
+  SituationPrediction out{std::move(prediction), options.clock, 0, static_cast<std::uint32_t>(plan.ranks())};
   for (const RankClass& rank_class : plan.classes)
     out.device_bytes = std::max(out.device_bytes, device_bytes(rank_class.expanded));
   return out;

@@ -64,11 +64,14 @@ Result<Situation> apply_edits(Situation base, std::span<const Edit> edits);
 
 struct SituationPrediction {
   Prediction prediction;
+  double clock = 1;               // part of the full one
   std::int64_t device_bytes = 0;  // of the rank that needs most
   std::uint32_t ranks = 0;
 };
 // As predict() in workbench/, of a machine and a module that need not be files. STV0854: more ranks than devices.
-Result<SituationPrediction> predict(const Situation& situation, Mode mode, const SimulateOptions& options = {});
+// `sustained`: at the clock that devices keep (simulator/power.h).
+Result<SituationPrediction> predict(const Situation& situation, Mode mode, SimulateOptions options = {},
+                                    bool sustained = false);
 
 // A number of a machine, by the name that an edit takes.
 struct MachineNumber {

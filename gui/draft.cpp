@@ -90,7 +90,8 @@ Result<Outcome> predict_draft(Draft draft, const std::string& file, Known known,
   SimulateOptions options;
   options.progress = &progress;
   options.counters = true;
-  Result<SituationPrediction> predicted = predict(*out.situation, out.draft.mode, options);
+  Result<SituationPrediction> predicted =
+      predict(*out.situation, out.draft.mode, options, out.draft.sustained && out.situation->machine.energy);
   if (!predicted) {
     out.problems = predicted.problems();
     if (out.problems[0].code == "STV0854")
@@ -100,6 +101,7 @@ Result<Outcome> predict_draft(Draft draft, const std::string& file, Known known,
   }
   TRY_VOID(still_wanted(&progress));
   out.summary = std::move(predicted->prediction.summary);
+  out.clock = predicted->clock;
   out.device_bytes = predicted->device_bytes;
   out.problems = out.summary.notes;
   if (std::optional<Problem> deadlock = deadlock_problem(out.summary, predicted->prediction.timeline, file))

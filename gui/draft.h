@@ -15,6 +15,7 @@ struct Draft {
   std::string text;
   std::string machine = "h200-x2";  // a name or a file
   Mode mode = Mode::Eager;
+  bool sustained = false;  // the clock that devices keep; full where the machine has no [energy]
   Edits edits;
 
   friend bool operator==(const Draft&, const Draft&) = default;
@@ -29,6 +30,7 @@ struct Outcome {
   std::optional<Situation> situation;           // with the edits
   RunPtr run;
   PredictionSummary summary;
+  double clock = 1;  // part of the full one
   std::int64_t device_bytes = 0;
   std::string larger_machine;  // that has a device for each rank, where the draft's has not
 };

@@ -84,6 +84,8 @@ void Session::save_run(const std::string& file) {
         PredictOptions options;
         options.machine = outcome.situation->machine.name;
         options.mode = outcome.draft.mode;
+        options.sustained = outcome.draft.sustained;
+        options.simulate.clock = outcome.clock;
         const Predicted predicted{.machine = outcome.situation->machine,
                                   .prediction = {*outcome.run->timeline, outcome.summary},
                                   .report = outcome.run->report,

@@ -75,4 +75,14 @@ Result<double> sustained_clock(const Plan& plan, const Machine& machine, const S
   return clock;
 }
 
+Result<Prediction> simulate_sustained(const Plan& plan, const Machine& machine, SimulateOptions& options) {
+  options.clock = 1;
+  TRY(Prediction prediction, simulate(plan, machine, options));
+  if (prediction.summary.cancelled || prediction.summary.deadlock) return prediction;
+  if (options.progress) options.progress->begin("looking for the clock");
+  TRY(options.clock, sustained_clock(plan, machine, options, prediction.summary));
+  if (options.clock == 1) return prediction;
+  return simulate(plan, machine, options);
+}
+
 }  // namespace stave

@@ -19,4 +19,7 @@ std::optional<double> average_power_w(const Machine& machine, const PredictionSu
 Result<double> sustained_clock(const Plan& plan, const Machine& machine, const SimulateOptions& options,
                                const PredictionSummary& full);
 
+// simulate() at the sustained clock, which `options` get.
+Result<Prediction> simulate_sustained(const Plan& plan, const Machine& machine, SimulateOptions& options);
+
 }  // namespace stave

@@ -139,15 +139,9 @@ Result<Predicted> predict(const Schedule& schedule, const PredictOptions& option
                         {.file = schedule.file},
                         {}});
   if (progress) progress->begin("predicting", work_of(plan).commands.value_or(0) * options.simulate.steps);
-  TRY(Prediction prediction, simulate(plan, machine, options.simulate));
   PredictOptions at_clock = options;
-  if (options.sustained && !prediction.summary.cancelled && !prediction.summary.deadlock) {
-    if (progress) progress->begin("looking for the clock");
-    TRY(at_clock.simulate.clock, sustained_clock(plan, machine, options.simulate, prediction.summary));
-    if (at_clock.simulate.clock < 1) {
-      TRY(prediction, simulate(plan, machine, at_clock.simulate));
-    }
-  }
+  TRY(Prediction prediction, options.sustained ? simulate_sustained(plan, machine, at_clock.simulate)
+                                               : simulate(plan, machine, options.simulate));
   Predicted out{.machine = std::move(machine),
                 .prediction = std::move(prediction),
                 .options = std::move(at_clock),

@@ -148,7 +148,6 @@ Result<void> run(const GpuRequest& request) {
   std::optional<Failure> failed;
   const std::uint32_t steps = request.warmup + std::max(request.repeat, 1U);
   auto end = std::chrono::steady_clock::now() + request.duration;
-  sample();
   for (std::uint32_t step = 0; !report.hang; ++step) {
     if (step == request.warmup) end = std::chrono::steady_clock::now() + request.duration;
     if (request.duration.count() == 0 && step >= steps) break;
@@ -157,6 +156,7 @@ Result<void> run(const GpuRequest& request) {
       if (!another) break;
     }
     TRY_VOID(write_inputs(plan, inputs, step == 0, *execution));
+    if (step == 0) sample();
     Result<StepReport> one = run_step(*execution);
     if (!one) {
       failed = Failure(std::move(one).problems());

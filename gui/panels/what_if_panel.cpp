@@ -150,6 +150,17 @@ void WhatIfPanel::build_machine(QFormLayout* form) {
   mode_->addItem("captured: one CUDA graph", words(name_of(Mode::Captured)));
   mode_->addItem("captured, serial", words(name_of(Mode::CapturedSerial)));
   form->addRow("Launching", mode_);
+  clock_ = new QComboBox;
+  clock_->addItem("full: after a pause");
+  clock_->addItem("sustained: at the power limit");
+  clock_->setToolTip("A device that draws more than its limit lowers its clock after some tens of milliseconds");
+  form->addRow("Clock", clock_);
+  connect(clock_, &QComboBox::currentIndexChanged, this, [this](int index) {
+    if (showing_) return;
+    Draft draft = session_.draft();
+    draft.sustained = index == 1;
+    session_.change(std::move(draft));
+  });
   connect(machine_, &QComboBox::currentTextChanged, this, [this](const QString& name) {
     if (showing_) return;
     Draft draft = session_.draft();
@@ -208,6 +219,9 @@ void WhatIfPanel::show_draft() {
     if (machine_->findText(words(draft.machine)) < 0) machine_->addItem(words(draft.machine));
     machine_->setCurrentText(words(draft.machine));
     mode_->setCurrentIndex(mode_->findData(words(name_of(draft.mode))));
+    const auto& base_machine = session_.outcome().base_machine;
+    clock_->setEnabled(!base_machine || base_machine->energy);
+    clock_->setCurrentIndex(draft.sustained && clock_->isEnabled() ? 1 : 0);
     for (Knob* knob : knobs_) {
       const double base = base_of(*knob);
       const Edit* edit = edit_of(draft, knob->spec().field);
@@ -242,6 +256,7 @@ void WhatIfPanel::show_outcome() {
   if (outcome.run && outcome.draft == session_.draft()) {
     QString text = "Makespan " + change_words(base.summary.makespan, outcome.summary.makespan);
     text += "<br>Exposed communication " + change_words(exposed_of(base), exposed_of(outcome));
+    if (outcome.clock < 1) text += QString("<br>Clock <b>%1 %</b> of full").arg(outcome.clock * 100, 0, 'f', 1);
     if (!measured_remark(outcome.situation->machine).empty())
       text += "<br><span style='color:gray'>" + words(outcome.situation->machine.name) + ": " +
               words(measured_remark(outcome.situation->machine)) + "</span>";

@@ -81,6 +81,7 @@ class WhatIfPanel : public QWidget {
   QLabel* result_;
   QLabel* edits_;
   QComboBox* machine_;
+  QComboBox* clock_;
   QComboBox* mode_;
   std::vector<Knob*> knobs_;
   QFormLayout* params_;

@@ -130,6 +130,33 @@ TEST(Window, ASliderPredictsAgainAndTheGhostStays) {
   EXPECT_TRUE(window.session().draft().edits.empty());
 }
 
+TEST(Window, TheClockThatDevicesKeepIsAWhatIf) {
+  MainWindow window(forgetful);
+  window.show();
+  open_and_wait(window.session(), {ring_file});
+  window.show_view("what-if");
+  const Picoseconds before = window.session().outcome().summary.makespan;
+  const auto boxes = window.dock("what-if")->findChildren<QComboBox*>();
+  const auto box_with = [&](const char* text) {
+    return *std::ranges::find_if(boxes, [&](const QComboBox* box) { return box->findText(text) >= 0; });
+  };
+  QComboBox* clock = box_with("sustained: at the power limit");
+  ASSERT_TRUE(clock->isEnabled());
+  clock->setCurrentIndex(1);
+  ASSERT_TRUE(wait_until_idle(window.session(), 60'000));
+  EXPECT_LT(window.session().outcome().clock, 0.9);
+  EXPECT_GT(window.session().outcome().summary.makespan, before);
+  // A machine that does not say what work draws has one clock.
+  box_with("h100-x8")->setCurrentText("h100-x8");
+  ASSERT_TRUE(wait_until_idle(window.session(), 60'000));
+  EXPECT_FALSE(clock->isEnabled());
+  EXPECT_EQ(window.session().outcome().clock, 1);
+  while (window.action("Undo")->isEnabled()) window.action("Undo")->trigger();
+  ASSERT_TRUE(wait_until_idle(window.session(), 60'000));
+  EXPECT_TRUE(clock->isEnabled());
+  EXPECT_EQ(clock->currentIndex(), 0);
+}
+
 TEST(Window, TypingInTheScheduleChecksAndPredicts) {
   MainWindow window(forgetful);
   window.show();
