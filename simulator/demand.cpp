@@ -46,6 +46,10 @@ Result<Demand> demand_of(const Reduce&, const DemandOf& context) {
   return memory_kernel(context, "reduce", "reduce", elements, all_bytes(context), static_cast<double>(elements));
 }
 
+// Assumed: no command takes more than 2^38 uJ, five minutes at 900 W, so that the sum of as many as a simulation keeps
+// fits into 64 bits.
+std::int64_t microjoules(double picojoules) { return std::llround(std::min(picojoules * 1e-6, 274877906944.0)); }
+
 double product_rate(const Machine& machine, Dtype dtype) {
   const std::optional<FlopsPerSecond> rate = machine.tensor_rate(name_of(dtype));
   return rate ? rate->per_second : machine.device.vector_flops_per_s.value;
@@ -64,7 +68,7 @@ std::int64_t product_energy(const DemandOf& context, Dtype dtype, double flops) 
   const Machine& machine = context.machine;
   if (!machine.energy) return 0;
   const double as_bf16 = product_rate(machine, Dtype::BF16) / product_rate(machine, dtype);
-  return std::llround(flops * machine.energy->gemm_pj_per_flop.value * as_bf16 * context.clock);
+  return microjoules(flops * machine.energy->gemm_pj_per_flop.value * as_bf16 * context.clock);
 }
 
 Result<Demand> demand_of(const Gemm& op, const DemandOf& context) {
@@ -106,7 +110,7 @@ Result<Demand> demand_of(const Gemm& op, const DemandOf& context) {
   const double flops =
       2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
   d.time = at_clock(context, estimate.time, a.dtype, flops);
-  d.energy_pj = product_energy(context, a.dtype, flops);
+  d.energy_uj = product_energy(context, a.dtype, flops);
   d.source = estimate.source;
   d.extrapolated = estimate.extrapolated || batch > 1;
   finish_kernel(context, d);
@@ -218,8 +222,8 @@ Result<Demand> demand_of(const T& op, const DemandOf& context) {
   }
   if (machine.energy) {
     const EnergyCosts& energy = *machine.energy;
-    d.energy_pj =
-        std::llround(wire * (channels == 0 ? energy.copy_engine_pj_per_byte : energy.collective_pj_per_byte).value);
+    d.energy_uj =
+        microjoules(wire * (channels == 0 ? energy.copy_engine_pj_per_byte : energy.collective_pj_per_byte).value);
   }
   if (const Cost& cost = cost_of(context); cost.time) {
     d.latency = Picoseconds{0};

@@ -46,7 +46,7 @@ struct Demand {
   std::string_view rival;  // its name in the machine's [[beside]]; "" for none
   std::string source;
   bool extrapolated = false;
-  std::int64_t energy_pj = 0;  // of a product, or of what a rank sends
+  std::int64_t energy_uj = 0;  // microjoules: of a product, or of what a rank sends
   bool assumed = false;        // a default stands in for a cost that nobody gave
 
   // Of one tile, so that the command takes `time` alone.

@@ -11,7 +11,7 @@ constexpr int most_predictions = 5;
 
 double seconds(Picoseconds time) { return static_cast<double>(time.count()) * 1e-12; }
 
-double joules(std::int64_t picojoules) { return static_cast<double>(picojoules) * 1e-12; }
+double joules(std::int64_t microjoules) { return static_cast<double>(microjoules) * 1e-6; }
 
 // Between two predictions the makespan is taken to be fixed + part / clock.
 struct Makespan {
@@ -21,7 +21,7 @@ struct Makespan {
 // Where idling + (products * clock + transfers) / makespan is the limit; power only falls with the clock.
 double clock_at_limit(double idle_w, double limit_w, const RankEnergy& full, const Makespan& makespan) {
   const auto above = [&](double clock) {
-    const double work_j = joules(full.products_pj) * clock + joules(full.transfers_pj);
+    const double work_j = joules(full.products_uj) * clock + joules(full.transfers_uj);
     return work_j > (limit_w - idle_w) * (makespan.fixed_s + makespan.clocked_s / clock);
   };
   double low = least_clock, high = 1;
@@ -35,7 +35,7 @@ double clock_at_limit(double idle_w, double limit_w, const RankEnergy& full, con
 
 const RankEnergy& most(const std::vector<RankEnergy>& ranks) {
   return *std::max_element(ranks.begin(), ranks.end(), [](const RankEnergy& a, const RankEnergy& b) {
-    return a.products_pj + a.transfers_pj < b.products_pj + b.transfers_pj;
+    return a.products_uj + a.transfers_uj < b.products_uj + b.transfers_uj;
   });
 }
 
@@ -44,7 +44,7 @@ const RankEnergy& most(const std::vector<RankEnergy>& ranks) {
 std::optional<double> average_power_w(const Machine& machine, const PredictionSummary& predicted) {
   if (!machine.energy || predicted.rank_energy.empty() || predicted.makespan.count() <= 0) return std::nullopt;
   const RankEnergy& energy = most(predicted.rank_energy);
-  return machine.energy->idle_w.value + joules(energy.products_pj + energy.transfers_pj) / seconds(predicted.makespan);
+  return machine.energy->idle_w.value + joules(energy.products_uj + energy.transfers_uj) / seconds(predicted.makespan);
 }
 
 Result<double> sustained_clock(const Plan& plan, const Machine& machine, const SimulateOptions& options,

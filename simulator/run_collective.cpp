@@ -140,7 +140,7 @@ void Run::add_transfers(Launch& launch, std::uint32_t command_id, std::vector<Ac
   } else {
     join_all(launch, clique, costed, activities, now);
   }
-  if (sends) rank.energy.transfers_pj += costed.demand.energy_pj;
+  if (sends) rank.energy.transfers_uj += costed.demand.energy_uj;
 }
 
 void Run::join_all(Launch& launch, const Clique& clique, const Costed& costed, std::vector<ActivityId>& activities,

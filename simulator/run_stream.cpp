@@ -150,7 +150,7 @@ void Run::begin_here(Launch&& launch, const Costed& costed, std::int64_t now) {
   const Order order{rank.streams[launch.stream].priority, launch.eligible, launch.stream, launch.command};
   uses_.clear();
   topology_.local_uses(launch.rank, costed.amounts, 1, uses_);
-  rank.energy.products_pj += costed.demand.energy_pj;
+  rank.energy.products_uj += costed.demand.energy_uj;
   launch.costed = &costed;
   OpId op;
   if (costed.demand.where == Where::CopyEngine) {

@@ -67,11 +67,11 @@ struct Deadlock {
   std::string to_text() const;
 };
 
-// What the work of a rank takes from its device, at the clock that was simulated; zeros where the machine has no
-// [energy].
+// What the work of a rank takes from its device, at the clock that was simulated, in microjoules; zeros where
+// the machine has no [energy].
 struct RankEnergy {
-  std::int64_t products_pj = 0;
-  std::int64_t transfers_pj = 0;  // of what it sends
+  std::int64_t products_uj = 0;
+  std::int64_t transfers_uj = 0;  // of what it sends
 
   friend bool operator==(const RankEnergy&, const RankEnergy&) = default;
 };

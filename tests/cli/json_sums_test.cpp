@@ -24,6 +24,19 @@ class Sums : public ::testing::TestWithParam<std::tuple<Case, const char*>> {
   Program stave_;
 };
 
+TEST_P(Sums, TheSustainedClockIsNoFasterAndKeepsTheLimit) {
+  const Ran full = stave_(sim({})), kept = stave_(sim({"--clock", "sustained"}));
+  ASSERT_EQ(full.exit, 0) << full.err;
+  const Json before(full.out), after(kept.out);
+  EXPECT_EQ(before.at("$.clock_pct"), "100");
+  ASSERT_EQ(kept.exit, 0) << kept.err;
+  EXPECT_EQ(after.at("$.clock"), "sustained");
+  EXPECT_EQ(after.one("SELECT json_extract(?1, '$.power_w') < 702"), "1") << after.at("$.power_w");
+  EXPECT_EQ(after.one("SELECT json_extract(?1, '$.makespan_ps') >= " + before.at("$.makespan_ps")), "1");
+  EXPECT_EQ(after.one("SELECT json_extract(?1, '$.clock_pct') < 100") == "1",
+            before.one("SELECT json_extract(?1, '$.power_w') > 700") == "1");
+}
+
 TEST_P(Sums, HoldInSimAndInTheReportOfItsRun) {
   const Ran first = stave_(sim({"-o", "a.sqlite"}));
   ASSERT_EQ(first.exit, 0) << first.err << first.out;
@@ -91,6 +104,15 @@ INSTANTIATE_TEST_SUITE_P(
                                          Case{"concurrent_branches", "concurrent_branches.stave", "h200-x2"}),
                        ::testing::Values("eager", "captured", "captured_serial")),
     [](const auto& info) { return std::string(std::get<0>(info.param).name) + "_" + std::get<1>(info.param); });
+
+TEST(SustainedClock, AMachineThatDoesNotSayIsRefused) {
+  const Program stave;
+  const Ran full = stave({"sim", "examples/ring_matmul_2.stave", "--machine", "h100-x8", "--json"});
+  EXPECT_EQ(Json(full.out).at("$.power_w"), "NULL");
+  const Ran kept = stave({"sim", "examples/ring_matmul_2.stave", "--machine", "h100-x8", "--clock", "sustained"});
+  EXPECT_EQ(kept.exit, 2);
+  EXPECT_NE(kept.err.find("STV0862"), std::string::npos) << kept.err;
+}
 
 TEST(Determinism, JitterAndTheRunAreTheSameTwice) {
   const Program stave;

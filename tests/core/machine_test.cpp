@@ -68,6 +68,19 @@ TEST(Machine, EveryShippedFileLoads) {
   }
 }
 
+TEST(Machine, EnergyMayBeLeftOutButNotInPart) {
+  ASSERT_TRUE(h200_x2().energy);
+  EXPECT_EQ(h200_x2().energy->gemm_pj_per_flop.value, 0.9);
+  std::string text = shipped_text();
+  const std::size_t begin = text.find("[energy]"), end = text.find("[[link]]");
+  text.erase(begin, end - begin);
+  const Result<Machine> without = parsed(text);
+  ASSERT_TRUE(without);
+  EXPECT_FALSE(without->energy);
+  EXPECT_EQ(problem_of(edited("idle_w = ", "standby_w = ")),
+            fmt::format("{}:1 STV0601 [energy] idle_w is missing", line_of("[energy]")));
+}
+
 TEST(Machine, NumbersAreThoseOfTheFile) {
   const Machine& m = h200_x2();
   EXPECT_EQ(m.devices(), 2);
