@@ -7,6 +7,7 @@
 
 #include "core/machine/times.h"
 #include "simulator/demand_kernel.h"
+#include "simulator/energy.h"
 
 namespace stave::simulator {
 namespace {
@@ -44,31 +45,6 @@ Result<Demand> demand_of(const Map& op, const DemandOf& context) {
 Result<Demand> demand_of(const Reduce&, const DemandOf& context) {
   const std::int64_t elements = elements_of(context, context.command.operands);
   return memory_kernel(context, "reduce", "reduce", elements, all_bytes(context), static_cast<double>(elements));
-}
-
-// Assumed: no command takes more than 2^38 uJ, five minutes at 900 W, so that the sum of as many as a simulation keeps
-// fits into 64 bits.
-std::int64_t microjoules(double picojoules) { return std::llround(std::min(picojoules * 1e-6, 274877906944.0)); }
-
-double product_rate(const Machine& machine, Dtype dtype) {
-  const std::optional<FlopsPerSecond> rate = machine.tensor_rate(name_of(dtype));
-  return rate ? rate->per_second : machine.device.vector_flops_per_s.value;
-}
-
-// A product that the memory holds up takes as long at a lower clock, down to where it no longer does.
-Picoseconds at_clock(const DemandOf& context, Picoseconds time, Dtype dtype, double flops) {
-  const double computing = flops / product_rate(context.machine, dtype) / context.clock;
-  const double moving =
-      static_cast<double>(all_bytes(context)) / context.machine.device.memory_bandwidth_bytes_per_s.value;
-  return computing < moving ? time : picoseconds(seconds_of(time) / context.clock);
-}
-
-// Assumed: at its full rate a product of any dtype draws what one of bf16 draws, which is measured.
-std::int64_t product_energy(const DemandOf& context, Dtype dtype, double flops) {
-  const Machine& machine = context.machine;
-  if (!machine.energy) return 0;
-  const double as_bf16 = product_rate(machine, Dtype::BF16) / product_rate(machine, dtype);
-  return microjoules(flops * machine.energy->gemm_pj_per_flop.value * as_bf16 * context.clock);
 }
 
 Result<Demand> demand_of(const Gemm& op, const DemandOf& context) {
@@ -109,8 +85,8 @@ Result<Demand> demand_of(const Gemm& op, const DemandOf& context) {
   const TimeEstimate& estimate = context.gemm_times.of(a.dtype, batch * m, n, k, op.sm_count);
   const double flops =
       2.0 * static_cast<double>(batch) * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-  d.time = at_clock(context, estimate.time, a.dtype, flops);
-  d.energy_uj = product_energy(context, a.dtype, flops);
+  d.time = product_time(machine, estimate.time, a.dtype, flops, static_cast<double>(all_bytes(context)), context.clock);
+  d.energy_uj = product_energy_uj(machine, a.dtype, flops, context.clock);
   d.source = estimate.source;
   d.extrapolated = estimate.extrapolated || batch > 1;
   finish_kernel(context, d);
@@ -220,11 +196,7 @@ Result<Demand> demand_of(const T& op, const DemandOf& context) {
     d.unit_cap = std::max(cap * static_cast<double>(used) / (static_cast<double>(channels) * speed), 1.0);
     d.rival = "collective";
   }
-  if (machine.energy) {
-    const EnergyCosts& energy = *machine.energy;
-    d.energy_uj =
-        microjoules(wire * (channels == 0 ? energy.copy_engine_pj_per_byte : energy.collective_pj_per_byte).value);
-  }
+  d.energy_uj = sent_energy_uj(machine, wire, channels == 0);
   if (const Cost& cost = cost_of(context); cost.time) {
     d.latency = Picoseconds{0};
     d.time = *cost.time;

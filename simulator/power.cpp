@@ -2,14 +2,16 @@
 
 #include <algorithm>
 
+#include "simulator/demand_kernel.h"
+
 namespace stave {
 namespace {
+
+using simulator::seconds_of;
 
 constexpr double least_clock = 1.0 / 3;
 constexpr double close_enough = 1e-3;
 constexpr int most_predictions = 5;
-
-double seconds(Picoseconds time) { return static_cast<double>(time.count()) * 1e-12; }
 
 double joules(std::int64_t microjoules) { return static_cast<double>(microjoules) * 1e-6; }
 
@@ -44,7 +46,8 @@ const RankEnergy& most(const std::vector<RankEnergy>& ranks) {
 std::optional<double> average_power_w(const Machine& machine, const PredictionSummary& predicted) {
   if (!machine.energy || predicted.rank_energy.empty() || predicted.makespan.count() <= 0) return std::nullopt;
   const RankEnergy& energy = most(predicted.rank_energy);
-  return machine.energy->idle_w.value + joules(energy.products_uj + energy.transfers_uj) / seconds(predicted.makespan);
+  return machine.energy->idle_w.value +
+         joules(energy.products_uj + energy.transfers_uj) / seconds_of(predicted.makespan);
 }
 
 Result<double> sustained_clock(const Plan& plan, const Machine& machine, const SimulateOptions& options,
@@ -57,7 +60,7 @@ Result<double> sustained_clock(const Plan& plan, const Machine& machine, const S
   const double limit = machine.device.power_limit_w.value;
   if (!power || *power <= limit) return 1.0;
   const RankEnergy& energy = most(full.rank_energy);
-  const double at_full = seconds(full.makespan);
+  const double at_full = seconds_of(full.makespan);
   double clock = clock_at_limit(machine.energy->idle_w.value, limit, energy, {0, at_full});
   SimulateOptions quick = options;
   quick.all_ranks = quick.host_slices = quick.counters = false;
@@ -66,7 +69,7 @@ Result<double> sustained_clock(const Plan& plan, const Machine& machine, const S
     NullSink sink;
     TRY(const PredictionSummary slower, simulate(plan, machine, quick, sink));
     if (slower.cancelled || slower.deadlock) return clock;
-    const double clocked = std::max((seconds(slower.makespan) - at_full) / (1 / clock - 1), 0.0);
+    const double clocked = std::max((seconds_of(slower.makespan) - at_full) / (1 / clock - 1), 0.0);
     const double next = clock_at_limit(machine.energy->idle_w.value, limit, energy, {at_full - clocked, clocked});
     const bool done = std::max(next - clock, clock - next) < close_enough;
     clock = next;
