@@ -42,6 +42,13 @@ Steps steps_of(const Timeline& timeline) {
 
 const StepDuration& lower_median(const Steps& steps) { return steps.timed[(steps.timed.size() - 1) / 2]; }
 
+// Of an even number, halfway between the two in the middle.
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
 // Standard error, in picoseconds, of what was picked of a run's steps: their median,
 // or a given one. 1.4826 MAD is the standard deviation, and 1.2533 / sqrt(n) of that
 // the error of a median, where steps are normally distributed (docs/models.md).
@@ -49,10 +56,11 @@ const StepDuration& lower_median(const Steps& steps) { return steps.timed[(steps
 std::optional<double> error_of(const ComparedRun& run, const Steps& steps, const Window& window, bool median) {
   if (run.kind == RunKind::Predicted) return 0.0;
   if (window.kind != "step" || steps.timed.size() < 3) return std::nullopt;
-  const Picoseconds middle = lower_median(steps).duration;
-  std::vector<Picoseconds> away;
-  for (const StepDuration& step : steps.timed) away.push_back(std::max(step.duration - middle, middle - step.duration));
-  const double deviation = 1.4826 * static_cast<double>(quantile(std::move(away), 0.5).count());
+  std::vector<double> values;
+  for (const StepDuration& step : steps.timed) values.push_back(static_cast<double>(step.duration.count()));
+  const double middle = median_of(values);
+  for (double& value : values) value = std::abs(value - middle);
+  const double deviation = 1.4826 * median_of(std::move(values));
   return median ? deviation * 1.2533 / std::sqrt(static_cast<double>(steps.timed.size())) : deviation;
 }
 

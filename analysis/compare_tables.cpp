@@ -115,7 +115,8 @@ std::vector<FamilyError> family_errors(const RunPart& a, const RunPart& b, const
     const Picoseconds wait_a = std::min(a.index->waits(pair.a.row()).sum(), x.duration),
                       wait_b = std::min(b.index->waits(pair.b.row()).sum(), y.duration);
     families[static_cast<std::size_t>(x.family)].add(x.duration - wait_a, y.duration - wait_b);
-    if (x.family == Family::Collective || wait_a + wait_b != Picoseconds{0}) waits.add(wait_a, wait_b);
+    if (x.family == Family::Collective && a.index->wait_is_known(pair.a) && b.index->wait_is_known(pair.b))
+      waits.add(wait_a, wait_b);
   }
   std::vector<FamilyError> out;
   for (std::size_t i = 0; i < families.size(); ++i)

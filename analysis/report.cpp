@@ -79,15 +79,19 @@ std::vector<RangeReport> ranges_of(const TimelineIndex& index, Interval span) {
   return out;
 }
 
-bool wait_is_known(const TimelineIndex& index, const CollectiveDetail& row) {
-  return row.arrival_wait || index.waits(row.slice.row()).sum().count() > 0;
-}
-
-std::set<std::uint32_t> waits_unknown(const TimelineIndex& index, Interval span) {
+std::set<std::uint32_t> waits_unknown(const TimelineIndex& index, Interval span, RunKind kind) {
   std::set<std::uint32_t> ranks;
   const Timeline& timeline = index.timeline();
+  // Collectives of a trace that were not joined with those of other ranks have no row.
+  if (kind == RunKind::Imported) {
+    for (std::uint32_t row = 0; row < timeline.slices().size(); ++row)
+      if (const Slice& slice = timeline.slices()[row];
+          slice.family == Family::Collective && is_device_track(timeline.track(slice.track)) &&
+          in_window(slice, span) && timeline.collective(SliceId{row + 1}) == nullptr)
+        ranks.insert(timeline.track(slice.track).rank);
+  }
   for (const CollectiveDetail& row : timeline.collectives())
-    if (const Slice& slice = timeline.slice(row.slice); in_window(slice, span) && !wait_is_known(index, row))
+    if (const Slice& slice = timeline.slice(row.slice); in_window(slice, span) && !index.wait_is_known(row.slice))
       ranks.insert(timeline.track(slice.track).rank);
   return ranks;
 }
@@ -130,7 +134,7 @@ std::vector<CollectiveReport> collectives_of(const TimelineIndex& index, Interva
     instance.ranks.insert(rank);
     instance.end = std::max(instance.end, slice.end());
     instance.wait = std::max(instance.wait, index.waits(row.slice.row()).arrival);
-    instance.wait_is_known = instance.wait_is_known || wait_is_known(index, row);
+    instance.wait_is_known = instance.wait_is_known || index.wait_is_known(row.slice);
   }
   std::vector<CollectiveReport> out;
   for (auto& [key, instance] : instances) {
@@ -251,7 +255,7 @@ Report make_report(const TimelineIndex& index, Window window, RunKind kind) {
   report.kernels = kernels_of(timeline, span);
   report.ranges = ranges_of(index, span);
   report.collectives = collectives_of(index, span);
-  report.waits_unknown = waits_unknown(index, span);
+  report.waits_unknown = waits_unknown(index, span, kind);
   report.graphs = graphs_of(timeline, span);
   report.critical_path = critical_path(index, span, kind);
   for (const SliceFlow& flow : timeline.flows()) ++report.edges[static_cast<std::size_t>(flow.certainty)];

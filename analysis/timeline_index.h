@@ -39,6 +39,11 @@ class TimelineIndex {
   // None for slices that are not on a device.
   WorkKind work(std::uint32_t row) const { return work_[row]; }
   Waits waits(std::uint32_t row) const { return waits_.empty() ? Waits{} : waits_[row]; }
+  // Of a collective: false where a trace does not say how much of it was waiting.
+  bool wait_is_known(SliceId slice) const {
+    const CollectiveDetail* const detail = timeline_->collective(slice);
+    return (detail != nullptr && detail->arrival_wait) || waits(slice.row()).sum().count() > 0;
+  }
 
  private:
   void order_tracks();

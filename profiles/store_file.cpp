@@ -176,6 +176,9 @@ Result<FileIdentity> identity_of(const std::string& path) {
 
 Result<void> publish_file(const std::string& from, const std::string& to) {
   const auto fail = [&] { return error_at({.file = to}, "STV0701", "cannot write: {}", std::strerror(errno)); };
+  struct stat there {};
+  if (::stat(to.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+    return error_at({.file = to}, "STV0701", "it is no file, and would be replaced by one; name a file");
   {
     const File file(from, O_RDONLY);
     if (file.get() < 0 || ::fsync(file.get()) != 0) return fail();

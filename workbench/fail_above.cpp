@@ -14,6 +14,11 @@ std::string exact_text(Picoseconds value) {
   return text == exact ? text : fmt::format("{} ({})", text, exact);
 }
 
+// A gate that cannot be measured has not been passed.
+Failure not_known(const std::string& metric) {
+  return error_at({}, "STV1902", "--fail-above {}: it is not known of this run", metric);
+}
+
 }  // namespace
 
 Result<std::optional<Problem>> above_limit(const Report& report, const std::string& metric, const std::string& limit) {
@@ -43,7 +48,8 @@ Result<std::optional<Problem>> above_limit(const Report& report, const std::stri
                     "--fail-above {}={}: the limit is a time with a unit (ps, ns, us, ms, s), as in 1.5ms, or a whole "
                     "number of picoseconds",
                     metric, limit);
-  if (!value || *value <= *most) return std::optional<Problem>();
+  if (!value) return not_known(metric);
+  if (*value <= *most) return std::optional<Problem>();
   return std::optional<Problem>(
       Problem{Severity::Error,
               "STV1901",
@@ -83,7 +89,8 @@ Result<std::optional<Problem>> above_limit(const Comparison& made, const std::st
                       time ? " of picoseconds, or a time with a unit (ps, ns, us, ms, s), as in 1.5ms" : "");
     most = static_cast<double>(with_unit->count());
   }
-  if (!value || *value <= most) return std::optional<Problem>();
+  if (!value) return not_known(metric);
+  if (*value <= most) return std::optional<Problem>();
   const std::string is =
       time ? exact_text(made.delta) : fmt::format("{:.{}f}", *value, metric.ends_with("_pct") ? 3 : 0);
   // What no duration holds stays as it was written.

@@ -52,6 +52,8 @@ class Watched final : public TimelineSink {
 // What needs no list of formats to be told.
 Result<void> check_trace(const std::string& file) {
   std::error_code error;
+  if (fs::is_fifo(file, error))
+    return error_at({.file = file}, "STV0731", "it is a pipe, and a trace is read more than once; name a file");
   if (fs::is_regular_file(file, error) && fs::file_size(file, error) == 0)
     return error_at({.file = file}, "STV0731", "it is empty");
   if (open_store(file))

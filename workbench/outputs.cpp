@@ -56,6 +56,8 @@ Result<void> check_output(const OutputName& output, bool replace, std::span<cons
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   const bool there = fs::exists(status), device = there && !fs::is_regular_file(status) && !fs::is_directory(status);
+  if (device && output.kind == OutputKind::Run)
+    return error_at({.file = path}, "STV0701", "a run file cannot be written to a device or pipe; name a file");
   if (path == "-" || device) return {};
   if (!rule.endings.empty() && std::ranges::none_of(rule.endings, [&](auto end) { return path.ends_with(end); }))
     return error_at({}, "STV0930", "{} {}: the name must end in {}", output.option, path,

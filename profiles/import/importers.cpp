@@ -43,8 +43,13 @@ Result<std::string> head_of(const std::string& path, std::span<const std::string
   Result<void> read = texts.each(
       [&](const TraceText& text) -> Result<void> {
         head.resize(head_bytes);
-        TRY(const std::size_t n, text.bytes->read(head));
-        head.resize(n);
+        std::size_t filled = 0;
+        while (filled < head.size()) {
+          TRY(const std::size_t n, text.bytes->read(std::span(head).subspan(filled)));
+          if (n == 0) break;
+          filled += n;
+        }
+        head.resize(filled);
         return error_at({}, "STV0730", "enough");
       },
       [](const std::string&, const Problem&) {});

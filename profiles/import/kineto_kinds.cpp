@@ -144,8 +144,7 @@ std::optional<LaunchDims> launch_dims(const JsonValue& value) {
   LaunchDims out{};
   std::string_view text = value.text;
   for (std::uint32_t& dim : out) {
-    while (!text.empty() && (text[0] == '[' || text[0] == ',' || text[0] == 'x' || text[0] == ' '))
-      text.remove_prefix(1);
+    text.remove_prefix(std::min(text.find_first_not_of("[,x \t\r\n"), text.size()));
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), dim);
     if (error != std::errc{}) return std::nullopt;
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));

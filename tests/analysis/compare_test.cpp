@@ -225,6 +225,14 @@ TEST(Compare, TheNoiseIsTwiceTheErrorOfTheMedians) {
   EXPECT_EQ(Compared(a, steps({905, 895, 915}), {}, RunKind::Imported)->verdict, Verdict::Faster);
 }
 
+TEST(Compare, TheNoiseOfAnEvenNumberOfStepsHasTheMedianInTheMiddle) {
+  // Median 1005, distances 15, 5, 5, 15: MAD 10.
+  const Timeline a = steps({990, 1000, 1010, 1020});
+  const Compared same(a, a, {}, RunKind::Measured);
+  ASSERT_TRUE(same->noise_pct);
+  EXPECT_NEAR(*same->noise_pct, 2.0 * 1.4826 * 10 * 1.2533 / 2 * 1.41421 / 10.0, 0.001);
+}
+
 TEST(Compare, UnknownNoiseIsUndecidedUnlessNothingDiffers) {
   const Timeline a = steps({100, 100}), b = steps({90, 90});
   const Compared made(a, b, {}, RunKind::Measured);

@@ -270,6 +270,9 @@ TEST_F(ExitCodes, Report) {
   expect_result({"report", "ring.sqlite", "--fail-above", "makespan_ps=1s"}, 0, "stave.report/1");
   expect_failure({"report", "ring.sqlite", "--fail-above", "beauty=1"}, 2, "STV0901");
   expect_failure({"report", "ring.sqlite", "--fail-above", "makespan_ps=fast"}, 2, "STV0901");
+  // What is not known has not passed.
+  expect_success({"import", "examples/trace.json", "-o", "trace.sqlite"});
+  expect_failure({"report", "trace.sqlite", "--fail-above", "arrival_wait_ps=1s"}, 2, "STV1902");
   expect_failure({"report", "ring.sqlite", "--window", "step:99"}, 2, "STV1900");
   expect_failure({"report", "ring.sqlite", "--run", "measured"}, 2, "STV0709");
   expect_failure({"report", "missing.sqlite"}, 2, "STV0702");

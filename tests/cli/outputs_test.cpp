@@ -1,5 +1,8 @@
 // What a verb may replace: only what it made itself, or anything with --yes, and never what it reads.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include "tests/cli/program.h"
 
@@ -104,6 +107,25 @@ TEST(OutputNames, ARunOnAGpuReplacesNoOtherFile) {
   EXPECT_EQ(ran.exit, 2);
   EXPECT_NE(ran.err.find("[STV0913]"), std::string::npos) << ran.err;
   EXPECT_EQ(file_text(stave / "precious.txt"), "precious");
+}
+
+TEST(Outputs, ADeviceOrPipeIsNeverReplacedByAFile) {
+  const Program stave;
+  ASSERT_EQ(stave({"sim", "examples/ring_matmul_2.stave", "-o", "ring.sqlite"}).exit, 0);
+  const std::string pipe = stave / "pipe.json";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  for (const std::vector<std::string>& verb :
+       {std::vector<std::string>{"export", "ring.sqlite", "-o", "pipe.json", "--yes"},
+        std::vector<std::string>{"scrub", "ring.sqlite", "-o", "pipe.json", "--yes"},
+        std::vector<std::string>{"sim", "examples/ring_matmul_2.stave", "-o", "pipe.json", "--yes"}}) {
+    const Ran ran = stave(verb);
+    EXPECT_GE(ran.exit, 2) << verb[0];
+    EXPECT_NE(ran.err.find("STV0701"), std::string::npos) << verb[0] << ": " << ran.err;
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe)) << verb[0];
+  }
+  const Ran import = stave({"import", "pipe.json", "-o", "run.sqlite"});
+  EXPECT_EQ(import.exit, 2);
+  EXPECT_NE(import.err.find("it is a pipe"), std::string::npos) << import.err;
 }
 
 }  // namespace

@@ -32,6 +32,13 @@ TEST(Kineto, ArgumentsAreKeptAndStayJson) {
   EXPECT_EQ(detail.registers_per_thread, 40u);
 }
 
+TEST(Kineto, ArgumentsMaySpanLines) {
+  const ImportedTimeline trace = import_text(
+      kineto(kernel("k", 1, "0", "1", 7, ", \"grid\": [\n  132,\n\t2,\r\n  1\n], \"block\": [256 , 1 , 1]")));
+  EXPECT_EQ(trace.timeline.kernels()[0].grid, (LaunchDims{132, 2, 1}));
+  EXPECT_EQ(trace.timeline.kernels()[0].block, (LaunchDims{256, 1, 1}));
+}
+
 TEST(Kineto, NamesStayReadable) {
   const ImportedTimeline trace = import_text(
       kineto(kernel("a\xff\\u00e9\\ud83d\\ude00\\n", 1, "0", "1") + "," + kernel("C:\\Users\tx", 1, "5", "1")));
