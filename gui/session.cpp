@@ -21,6 +21,7 @@ Session::Session(QObject* parent) : QObject(parent), jobs_(this) {
   });
   study_later_.setSingleShot(true);
   connect(&study_later_, &QTimer::timeout, this, &Session::study_now);
+  connect(&jobs_, &Jobs::changed, this, &Session::add_opened);
 }
 
 Session::~Session() = default;
@@ -62,15 +63,40 @@ void Session::open(const QStringList& files, bool as_ranks) {
   } else {
     for (const std::string& trace : traces) loads.push_back({trace});
   }
+  std::deque<std::shared_ptr<Opening>> together;
   for (const std::vector<std::string>& load : loads) {
     const std::string scratch = scratch_.path().toStdString();
+    const auto opening = std::make_shared<Opening>(Opening{load.front(), nullptr});
     jobs_.start<RunPtr>(
-        "open " + load.front(), [load, scratch](Progress& progress) { return load_run(load, scratch, &progress); },
-        [this, load](Result<RunPtr> run) {
+        "open " + opening->file, [load, scratch](Progress& progress) { return load_run(load, scratch, &progress); },
+        [this, opening](Result<RunPtr> run) {
           if (!run) return tell(run.problems());
-          add_run(*run);
-          emit opened(QString::fromStdString(load.front()));
+          opening->run = *run;
         });
+    together.push_back(opening);
+  }
+  openings_.push_back(std::move(together));
+}
+
+// The next run whose turn it is; null: none, or one that is still read comes before it.
+RunPtr Session::take_opened(std::string& file) {
+  for (std::deque<std::shared_ptr<Opening>>& together : openings_)
+    while (!together.empty() && (together.front()->run || !jobs_.busy("open " + together.front()->file))) {
+      const std::shared_ptr<Opening> opening = together.front();
+      together.pop_front();
+      file = opening->file;
+      if (opening->run) return opening->run;
+    }
+  std::erase_if(openings_, [](const auto& together) { return together.empty(); });
+  return nullptr;
+}
+
+// Whenever a job began or ended; adding a run begins some.
+void Session::add_opened() {
+  std::string file;
+  while (const RunPtr run = take_opened(file)) {
+    add_run(run);
+    emit opened(QString::fromStdString(file));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <QTemporaryDir>
 #include <QTimer>
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -164,6 +165,8 @@ class Session : public QObject {
 
  private:
   void add_run(RunPtr run);
+  void add_opened();
+  RunPtr take_opened(std::string& file);
   void take(Outcome outcome);
   void predict_now();
   void check_now();
@@ -177,6 +180,13 @@ class Session : public QObject {
   Jobs jobs_;
   QTemporaryDir scratch_;
   std::vector<Entry> runs_;
+  // Files that were opened together, each a job: their runs are added in the order that they were named in, whichever
+  // is read first. None yet, and no such job: it failed or was cancelled.
+  struct Opening {
+    std::string file;
+    RunPtr run;
+  };
+  std::vector<std::deque<std::shared_ptr<Opening>>> openings_;
   std::map<RunPtr, std::shared_ptr<const RunStudy>> studies_;  // null: it is being made
   std::optional<std::size_t> chosen_, partner_;
   AlignBy align_by_ = AlignBy::Step;

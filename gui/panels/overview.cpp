@@ -20,8 +20,8 @@ TablePanel::Content overview_table(const Session& session) {
             .arg(worst->rank);
   if (report.step_median && report.steps.size() > 1)
     content.summary += QString("; %L1 steps, median %2").arg(report.steps.size()).arg(words(*report.step_median));
-  content.table.headers = {"Rank",   "Compute", "Comm.",      "Hidden",      "Exposed",     "Waits",
-                           "Copies", "Busy",    "Idle: host", "Idle: event", "Idle: other", "End"};
+  content.table.headers = {"Rank", "Compute",    "Comm.",       "Hidden",        "Exposed",     "Waits", "Copies",
+                           "Busy", "Idle: host", "Idle: event", "Idle: arrival", "Idle: other", "End"};
   for (const RankUse& use : report.ranks) {
     if (content.table.rows.size() >= max_table_rows) break;
     const auto part = [&](Picoseconds time, const QString& what) {
@@ -36,12 +36,15 @@ TablePanel::Content overview_table(const Session& session) {
                  number_cell(static_cast<double>(use.overlap.count()),
                              words(percent_text(percent(use.overlap, use.communication)))),
                  part(use.exposed_communication, "Communication that nothing hides"),
-                 part(use.arrival_wait, "Collectives that waited for other ranks"),
+                 report.arrival_wait(use)
+                     ? part(use.arrival_wait, "Collectives that waited for other ranks")
+                     : Cell{.text = "-", .tip = "The run does not say how long collectives waited", .right = true},
                  part(use.copy, "Copies and memsets"),
                  part(use.busy, "The device worked"),
                  part(use.idle_host, "Idle, for a launch that came late"),
                  part(use.idle_event, "Idle, for work of another stream"),
-                 part(use.idle_other + use.idle_arrival, "Idle, for other ranks or another reason"),
+                 part(use.idle_arrival, "Idle, for other ranks"),
+                 part(use.idle_other, "Idle, for another reason"),
                  time_cell(use.end)};
     row.cells[3].tip = "Of the communication, the part with computation beside it";
     row.cells[4].shade = percent(use.exposed_communication, report.makespan).value_or(0) / 50;

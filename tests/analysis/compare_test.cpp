@@ -233,6 +233,18 @@ TEST(Compare, TheNoiseOfAnEvenNumberOfStepsHasTheMedianInTheMiddle) {
   EXPECT_NEAR(*same->noise_pct, 2.0 * 1.4826 * 10 * 1.2533 / 2 * 1.41421 / 10.0, 0.001);
 }
 
+TEST(Compare, WaitsThatATraceDoesNotSayAreNotCompared) {
+  const auto trace = [](std::int64_t length, bool waited) {
+    HandMade made;
+    const SliceId slice = made.slice(made.stream(0, "main"), 0, length, Family::Collective, "ncclDevKernel");
+    if (waited) made.part(slice, "arrival_wait", 20);
+    return std::move(made.timeline);
+  };
+  EXPECT_EQ(Compared(trace(100, false), trace(90, false))->families.size(), 1u);
+  EXPECT_EQ(Compared(trace(100, true), trace(90, false))->families.size(), 1u);
+  EXPECT_EQ(Compared(trace(100, true), trace(90, true))->families.size(), 2u);
+}
+
 TEST(Compare, UnknownNoiseIsUndecidedUnlessNothingDiffers) {
   const Timeline a = steps({100, 100}), b = steps({90, 90});
   const Compared made(a, b, {}, RunKind::Measured);

@@ -246,5 +246,18 @@ TEST(MakeReport, OfNothingIsEmpty) {
   EXPECT_TRUE(report.critical_path.empty());
 }
 
+// A trace whose collectives were not joined: no row says whose they are, or how long they waited.
+TEST(Report, WaitsOfCollectivesWithoutARowAreUnknownInATrace) {
+  HandMade made;
+  made.slice(made.stream(0, "main"), 0, 50, Family::Collective, "ncclDevKernel");
+  made.slice(made.stream(1, "main"), 0, 50, Family::Gemm);
+  const Window all{"all", "", {0_ps, 50_ps}};
+  const Report report = make_report(made.timeline, all, RunKind::Imported);
+  EXPECT_FALSE(report.arrival_wait(report.ranks[0]));
+  EXPECT_EQ(report.arrival_wait(report.ranks[1]), 0_ps) << "it has no collective";
+  const Report predicted = make_report(made.timeline, all, RunKind::Predicted);
+  EXPECT_EQ(predicted.arrival_wait(predicted.ranks[0]), 0_ps);
+}
+
 }  // namespace
 }  // namespace stave

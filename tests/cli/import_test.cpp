@@ -61,6 +61,16 @@ TEST_F(ImportVerb, LostDataIsAFindingOnlyIfStrict) {
   EXPECT_EQ(json.at("$.problems[0].byte"), std::to_string(text.rfind("{\"ph\"")));
 }
 
+// Keys of JSON have no order; what tells the format may come late, and a reader may give less than was asked for.
+TEST_F(ImportVerb, WhatTellsTheFormatMayComeAfterOtherKeys) {
+  const std::string trace = file_text(STAVE_SOURCE_DIR "/examples/trace.json");
+  write_text(stave_ / "late.json",
+             "{\"about\": \"" + std::string(20'000, 'x') + "\", " + trace.substr(trace.find('{') + 1));
+  const Ran ran = stave_({"import", "late.json", "-o", "run.sqlite"});
+  EXPECT_EQ(ran.exit, 0) << ran.err;
+  EXPECT_NE(ran.out.find("kernels              2"), std::string::npos) << ran.out;
+}
+
 TEST_F(ImportVerb, UnknownFormatsListTheKnownOnes) {
   const Ran ran = stave_({"import", "examples/ring_matmul_2.stave", "-o", "run.sqlite"});
   EXPECT_EQ(ran.exit, 2);

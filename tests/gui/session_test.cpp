@@ -153,6 +153,44 @@ TEST(Session, ComparesTwoRunsAndKnowsPartners) {
 }
 
 // Steps of 100 us, and of 80 us in the second file, which begins with step 2.
+// The first takes long to read, the third cannot be, the last is read at once.
+TEST(Session, FilesOpenedTogetherStandInTheirOrder) {
+  TempFolder folder;
+  put(folder / "long.stave",
+      "stave 1\nfunc @f(%x: inout f32[256]) {\n  repeat (index = i, from = 0, to = 100000) {\n    map %x -> %x (f = "
+      "|v| v "
+      "+ 1.0)\n  }\n}\n");
+  const Result<Schedule> schedule = open_schedule(folder / "long.stave");
+  ASSERT_TRUE(schedule);
+  const Result<Predicted> predicted = predict(*schedule, {});
+  ASSERT_TRUE(predicted);
+  ASSERT_TRUE(save(*schedule, *predicted, folder / "a.sqlite"));
+  put(folder / "c.sqlite", "no run");
+  const std::string a = folder / "a.sqlite", b = stored_ring(folder, "b.sqlite"), d = stored_ring(folder, "d.sqlite");
+  Session session;
+  Told told(session);
+  session.open({qt(a), qt(b), qt(folder / "c.sqlite"), qt(d)});
+  ASSERT_TRUE(wait_until_idle(session, 60'000));
+  ASSERT_EQ(session.runs().size(), 3u);
+  EXPECT_EQ(session.runs()[0].run->file, a);
+  EXPECT_EQ(session.runs()[1].run->file, b);
+  EXPECT_EQ(session.runs()[2].run->file, d);
+  EXPECT_EQ(session.chosen(), 1u);
+  EXPECT_EQ(session.partner(), 0u);
+  EXPECT_FALSE(told.problems.empty());
+}
+
+TEST(Session, WhatIsCancelledHoldsUpNothing) {
+  TempFolder folder;
+  const std::string a = stored_ring(folder, "a.sqlite"), b = stored_ring(folder, "b.sqlite");
+  Session session;
+  session.open({qt(a), qt(b)});
+  session.jobs().cancel("open " + a);
+  ASSERT_TRUE(wait_until_idle(session, 60'000));
+  ASSERT_EQ(session.runs().size(), 1u);
+  EXPECT_EQ(session.runs()[0].run->file, b);
+}
+
 TEST(Session, AlignsAtAStepOfANumber) {
   const TempFolder folder;
   for (const auto& [name, first, length] : {std::tuple{"a.json", 1, 100}, std::tuple{"b.json", 2, 80}}) {
