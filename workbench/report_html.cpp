@@ -50,7 +50,7 @@ struct Part {
 constexpr Part rank_parts[] = {
     {"#0072b2", "compute alone", [](const RankUse& use, Picoseconds) { return use.compute - use.overlap; }},
     {"#009e73", "compute that hides communication", [](const RankUse& use, Picoseconds) { return use.overlap; }},
-    {"#d55e00", "communication exposed, moving data",
+    {"#d55e00", "communication exposed, without known waiting",
      [](const RankUse& use, Picoseconds) { return use.exposed_communication - use.idle_arrival; }},
     {"#e9e3a6", "communication that waits for peers or SMs",
      [](const RankUse& use, Picoseconds) { return use.idle_arrival; }},
